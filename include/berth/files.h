@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptor tables: small numbers for your own objects.
+ *
+ * Embed a struct berth_file in an object, give it operations, put it in a
+ * table and look it up by number.  A borrow writes no shared memory; a close
+ * that races with it is always safe.
+ *
+ *	struct berth_files *files;
+ *	int fd;
+ *
+ *	berth_files_create(&files);
+ *	berth_file_init(&obj->file, &obj_ops, O_RDWR);
+ *	fd = berth_files_reserve(files, 0, 0);
+ *	berth_files_install(files, fd, &obj->file);
+ *	...
+ *	file = berth_files_borrow(files, fd);
+ *	if (file) {
+ *		...			nothing in here sleeps
+ *		berth_files_return(file);
+ *	}
+ *	berth_files_close(files, fd);
+ *
+ * Every call takes any int as a descriptor: a number that is negative, out of
+ * range or empty gives -EBADF or NULL, never a crash.
+ */
+#ifndef BERTH_FILES_H
+#define BERTH_FILES_H
+
+#include <stddef.h>
+
+#include <berth/kref.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A descriptor table.  Threads that share it are counted by get and put. */
+struct berth_files;
+struct berth_file;
+
+/**
+ * struct berth_file_operations - what an object does at the ends of its life.
+ * @flush: called at every close of a number (close, dup2 onto it, exec,
+ *	the table's end), on the closing thread, before the number's reference
+ *	is dropped; returns 0 or a negative errno, which close hands on.  dup2
+ *	ignores it.  Optional.
+ * @release: called exactly once, on the thread that drops the last owned
+ *	reference (with BERTH_FILE_RELEASE_WAITS: after the last borrow has
+ *	ended, on the thread that ends the batch).  Optional.
+ * @free: called exactly once, after @release and after every borrow that
+ *	could see the object has ended; gives the memory back.  It runs on a
+ *	thread that is leaving some call of berth, or in berth_drain(), holds
+ *	no lock of berth's that it could want, and must not wait.  Required.
+ */
+struct berth_file_operations {
+	int (*flush)(struct berth_file *file, struct berth_files *files);
+	void (*release)(struct berth_file *file);
+	void (*free)(struct berth_file *file);
+};
+
+/* Release waits until every borrow has ended, see @release. */
+#define BERTH_FILE_RELEASE_WAITS 0x1u
+
+/* An object whose end is deferred until readers have left.  Private. */
+struct berth_retired {
+	struct berth_retired *next;
+	void (*func)(struct berth_retired *retired);
+};
+
+/**
+ * struct berth_file - the part of your object that berth manages.
+ *
+ * Its size is fixed.  @ops and @flags may be read by anyone who holds or
+ * borrows the file; @flags are the O_* access mode and status flags, shared by
+ * all duplicates.  The rest is private.
+ */
+struct berth_file {
+	const struct berth_file_operations *ops;
+	struct berth_kref refs;
+	unsigned int flags;
+	unsigned int mode;
+	unsigned int type;
+	struct berth_retired retired;
+	void *reserved[3];
+};
+
+/**
+ * berth_file_init() - start the life of a file, with one reference.
+ * @file: the part of the caller's object that berth manages.
+ * @ops: operations; they outlive the file.
+ * @flags: O_* access mode and status flags.
+ * @mode: 0 or BERTH_FILE_RELEASE_WAITS.
+ *
+ * The reference belongs to the caller; berth_files_install() takes it over.
+ *
+ * Context: any.
+ */
+void berth_file_init(struct berth_file *file,
+		     const struct berth_file_operations *ops,
+		     unsigned int flags, unsigned int mode);
+
+/**
+ * berth_file_get() - own one more reference.
+ * @file: a file that the caller owns.  (In a borrow a file may be past its
+ *	last owner: use berth_files_get() there.)
+ *
+ * Context: any thread; lock-free.
+ */
+void berth_file_get(struct berth_file *file);
+
+/**
+ * berth_file_put() - give an owned reference back.
+ * @file: a file that the caller owns; he no longer does.  NULL is accepted.
+ *
+ * Context: any thread, not inside a borrow: the last put there is reported as
+ * "close-inside-borrow".  May run @release here and @free of other files.
+ */
+void berth_file_put(struct berth_file *file);
+
+/**
+ * berth_files_create() - a new, empty table with one user.
+ * @files: where the table goes.
+ *
+ * Its soft limit is 1024 descriptors; see berth_files_set_limit().
+ *
+ * Context: any thread.
+ * Return: 0, or -ENOMEM.
+ */
+int berth_files_create(struct berth_files **files);
+
+/**
+ * berth_files_get_table() - one more user (a thread) of the same table.
+ * @files: a table of which the caller is a user.
+ *
+ * Context: any thread; lock-free.
+ * Return: @files.
+ */
+struct berth_files *berth_files_get_table(struct berth_files *files);
+
+/**
+ * berth_files_put_table() - one user less; the last one closes everything.
+ * @files: a table of which the caller is a user; NULL is accepted.
+ *
+ * Context: any thread, not inside a borrow.  The last user's call flushes and
+ * closes every open number, from the lowest up.
+ */
+void berth_files_put_table(struct berth_files *files);
+
+/**
+ * berth_files_fork() - copy a table, as fork does.
+ * @files: the table to copy; others may use it meanwhile.
+ * @copy: where the new table goes.
+ *
+ * The copy holds the open descriptors and their close-on-exec bits as of one
+ * instant during the call; numbers that were reserved but not installed are
+ * free in it.  Files are shared, and so are their offsets.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0, or -ENOMEM.
+ */
+int berth_files_fork(struct berth_files *files, struct berth_files **copy);
+
+/**
+ * berth_files_exec() - close every descriptor that is marked close-on-exec.
+ * @files: the table; make it unshared first, as exec does.
+ *
+ * Context: any thread, not inside a borrow.
+ */
+void berth_files_exec(struct berth_files *files);
+
+/**
+ * berth_files_set_limit() - set the soft limit.
+ * @files: the table.
+ * @limit: new descriptors are below this number, 0 to 1,073,741,824.
+ *	Lowering it leaves higher descriptors usable.
+ *
+ * Context: any thread.
+ * Return: 0, or -EPERM when @limit is beyond the table's maximum.
+ */
+int berth_files_set_limit(struct berth_files *files, unsigned int limit);
+
+/**
+ * berth_files_limit() - the soft limit.
+ * @files: the table.
+ *
+ * Context: any.
+ * Return: the number below which new descriptors are.
+ */
+unsigned int berth_files_limit(const struct berth_files *files);
+
+/**
+ * berth_files_count() - how many descriptors are open or reserved.
+ * @files: the table.
+ *
+ * Context: any thread.
+ * Return: the count at some instant during the call.
+ */
+unsigned int berth_files_count(struct berth_files *files);
+
+/**
+ * berth_files_reserve() - take the lowest free number.
+ * @files: the table.
+ * @min: the lowest number that will do.
+ * @flags: 0 or O_CLOEXEC.
+ *
+ * The number stays invisible to lookups until berth_files_install(); give it
+ * back with berth_files_unreserve() otherwise.
+ *
+ * Context: any thread, not inside a borrow (the table may grow).
+ * Return: the descriptor; -EMFILE when no number from @min up to the soft
+ * limit is free; -EINVAL for another flag or a negative @min; -ENOMEM.
+ */
+int berth_files_reserve(struct berth_files *files, int min,
+			unsigned int flags);
+
+/**
+ * berth_files_unreserve() - give a reserved number back.
+ * @files: the table.
+ * @fd: a number from berth_files_reserve() that was not installed.  Anything
+ *	else is reported as "unreserve-not-reserved".
+ *
+ * Context: any thread.
+ */
+void berth_files_unreserve(struct berth_files *files, int fd);
+
+/**
+ * berth_files_install() - make a reserved number find a file.
+ * @files: the table.
+ * @fd: a number from berth_files_reserve(); installing anything else, or
+ *	twice, is reported as "install-not-reserved".
+ * @file: the file, complete; the caller's reference goes to the table.
+ *
+ * Context: any thread; writes nothing but the slot.
+ */
+void berth_files_install(struct berth_files *files, int fd,
+			 struct berth_file *file);
+
+/**
+ * berth_files_get() - own the file behind a number.
+ * @files: the table.
+ * @fd: any int.
+ *
+ * Context: any thread; lock-free.
+ * Return: the file, with a reference for berth_file_put(); NULL when @fd is
+ * not open.
+ */
+struct berth_file *berth_files_get(struct berth_files *files, int fd);
+
+/**
+ * berth_files_borrow() - use the file behind a number for a moment.
+ * @files: the table.
+ * @fd: any int.
+ *
+ * The file stays valid, and stays that file, until berth_files_return() on
+ * the same thread, whoever closes the number meanwhile.  Nothing in between
+ * may sleep, wait, close the last use of a file, or switch coroutines.
+ * Borrows nest.
+ *
+ * Context: any thread; wait-free after a thread's first call; writes no
+ * shared memory.
+ * Return: the file, or NULL when @fd is not open (then there is nothing to
+ * return).
+ */
+struct berth_file *berth_files_borrow(struct berth_files *files, int fd);
+
+/**
+ * berth_files_return() - end a borrow.
+ * @file: what berth_files_borrow() returned.
+ *
+ * Context: the thread that borrowed.
+ */
+void berth_files_return(struct berth_file *file);
+
+/**
+ * berth_files_close() - free a number and drop its reference.
+ * @files: the table.
+ * @fd: any int.
+ *
+ * Operations in progress finish on the old file.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EBADF when @fd is not open; otherwise what the file's flush
+ * returned.  The number is free in every case.
+ */
+int berth_files_close(struct berth_files *files, int fd);
+
+/**
+ * berth_files_dup() - the lowest free number for the same file.
+ * @files: the table.
+ * @fd: any int.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: the new descriptor, without close-on-exec; -EBADF; -EMFILE;
+ * -ENOMEM.
+ */
+int berth_files_dup(struct berth_files *files, int fd);
+
+/**
+ * berth_files_dup2() - let a given number find the same file.
+ * @files: the table.
+ * @oldfd: any int.
+ * @newfd: any int.  What it found before is closed in the same instant; an
+ *	error of its flush is ignored.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: @newfd, without close-on-exec; @newfd unchanged when both are equal
+ * and open; -EBADF when @oldfd is not open or @newfd is negative or at or
+ * above the soft limit; -EBUSY when @newfd is reserved and not yet installed;
+ * -EMFILE when @newfd is beyond the table's maximum; -ENOMEM.
+ */
+int berth_files_dup2(struct berth_files *files, int oldfd, int newfd);
+
+/**
+ * berth_files_dup3() - dup2 with flags.
+ * @files: the table.
+ * @oldfd: any int.
+ * @newfd: any int.
+ * @flags: 0 or O_CLOEXEC.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: as berth_files_dup2(); -EINVAL for other flags or equal numbers.
+ */
+int berth_files_dup3(struct berth_files *files, int oldfd, int newfd,
+		     unsigned int flags);
+
+/**
+ * berth_files_dupfd() - F_DUPFD and F_DUPFD_CLOEXEC.
+ * @files: the table.
+ * @fd: any int.
+ * @min: the lowest number that will do.
+ * @flags: 0 or O_CLOEXEC.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: the new descriptor; -EBADF; -EINVAL when @min is negative or at or
+ * above the soft limit, or for another flag; -EMFILE; -ENOMEM.
+ */
+int berth_files_dupfd(struct berth_files *files, int fd, int min,
+		      unsigned int flags);
+
+/**
+ * berth_files_getfd() - the close-on-exec bit of a number (F_GETFD).
+ * @files: the table.
+ * @fd: any int.
+ *
+ * Context: any thread.
+ * Return: 0, FD_CLOEXEC, or -EBADF.
+ */
+int berth_files_getfd(struct berth_files *files, int fd);
+
+/**
+ * berth_files_setfd() - set the close-on-exec bit of a number (F_SETFD).
+ * @files: the table.
+ * @fd: any int.
+ * @fdflags: FD_CLOEXEC or 0; other bits are ignored, as Linux does.
+ *
+ * Context: any thread.
+ * Return: 0, or -EBADF.
+ */
+int berth_files_setfd(struct berth_files *files, int fd, int fdflags);
+
+/**
+ * berth_drain() - wait until what was deferred before has been freed.
+ *
+ * Waits for a grace period and runs every @free (and waiting @release) that
+ * closes of before this call have left behind, on any thread.
+ *
+ * Context: any thread, not inside a borrow, no locks held that a @free or
+ * @release could want.
+ */
+void berth_drain(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

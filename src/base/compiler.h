@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the C language lacks, in the words that kernels use for it. */
+#ifndef BASE_COMPILER_H
+#define BASE_COMPILER_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#define CACHE_LINE 64
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr)-offsetof(type, member)))
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define cache_aligned __attribute__((aligned(CACHE_LINE)))
+#define noinline      __attribute__((noinline))
+#define hot_inline    static inline __attribute__((always_inline))
+
+/* One name for "a sanitizer watches", however the compiler tells. */
+#if defined(__SANITIZE_THREAD__)
+#define WITH_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WITH_TSAN 1
+#endif
+#endif
+#ifndef WITH_TSAN
+#define WITH_TSAN 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#ifndef WITH_ASAN
+#define WITH_ASAN 0
+#endif
+
+#endif

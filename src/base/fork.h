@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The host process forks: each part brings its structures to rest.
+ *
+ * A part registers once.  Before the fork the parts are quiesced from the top
+ * down (gates, then tables, then reclamation), so that no thread is inside a
+ * modification at the instant of the fork; afterwards both processes resume
+ * them from the bottom up.  A fork from inside an operation of berth, or a
+ * borrow, is not supported: it would wait for itself.
+ */
+#ifndef BASE_FORK_H
+#define BASE_FORK_H
+
+#include <stdbool.h>
+
+enum fork_level {
+	FORK_RCU,
+	FORK_FILES,
+	FORK_MOUNT,
+	FORK_LEVELS,
+};
+
+struct fork_handler {
+	void (*quiesce)(void);
+	void (*resume)(bool in_child);
+};
+
+/* Called from a constructor; the handler lives for ever. */
+void fork_register(enum fork_level level, const struct fork_handler *handler);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deferred frees in batches.
+ *
+ * *Structure*.  Each thread that retires has a list of its own, in a registry
+ * that only grows; a thread that ends leaves its structure, list included, to
+ * the next one.  The owner pushes; anyone takes the whole list by a swap, so
+ * there is no ABA and a push is one compare-and-swap on a line of the thread's
+ * own.
+ *
+ * *Locking*.  reclaim_lock is held from taking lists until their callbacks have
+ * run.  So whoever gets it knows that all that was taken before is freed, which
+ * is what rcu_drain() promises.  It is never waited for inside a read section
+ * nor with another lock held that a callback wants.
+ *
+ * *Bound*.  A thread's list is at most RCU_BATCH long after rcu_poll(), or
+ * RCU_BATCH_MAX while another thread is reclaiming; what limits set by the user
+ * count (pages, inodes) stays charged until it is freed, and the writer that
+ * meets such a limit drains.
+ *
+ * *Ordering*
+ *	REL(rcu_retire:A) pairs with ACQ(rcu_take:A)
+ *	REL(rcu_self_leave:A) pairs with ACQ(rcu_self_adopt:A)
+ *	REL(rcu_self_register:A) pairs with ACQ(rcu_drain:A)
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fork.h"
+#include "base/lock.h"
+#include "base/rcu.h"
+#include "base/report.h"
+#include "base/sys.h"
+#include "base/thread.h"
+
+/* A thread waits for the reclaiming of others only beyond this. */
+#define RCU_BATCH_MAX (8 * RCU_BATCH)
+
+__thread struct rcu_thread *rcu_self;
+
+/* This thread runs callbacks: what they retire is for later. */
+static __thread bool rcu_reclaiming;
+
+static struct rcu_thread *registry;
+static struct mutex reclaim_lock;
+
+/* For threads that could not get memory for a list of their own. */
+static struct rcu_thread rcu_common = { .in_use = 1 };
+
+#if WITH_TSAN
+char rcu_domain;
+#endif
+
+/* ---- The thread's own list ---- */
+
+/* The thread ends; its list stays, for the next owner or for a drain. */
+static void rcu_self_leave(void)
+{
+	struct rcu_thread *self = rcu_self;
+
+	rcu_self = NULL;
+	/* REL(rcu_self_leave:A) pairs with ACQ(rcu_self_adopt:A) */
+	if (self && self != &rcu_common)
+		store_release(&self->in_use, 0u);
+}
+
+static struct rcu_thread *rcu_self_adopt(void)
+{
+	struct rcu_thread *thread;
+	unsigned int free;
+
+	/* As ACQ(rcu_drain:A): the links of the registry never change. */
+	for (thread = load_acquire(&registry); thread; thread = thread->next) {
+		free = 0;
+		/* ACQ(rcu_self_adopt:A) pairs with REL(rcu_self_leave:A) */
+		if (!load_relaxed(&thread->in_use) &&
+		    cas_acquire(&thread->in_use, &free, 1u))
+			return thread;
+	}
+	return NULL;
+}
+
+static noinline struct rcu_thread *rcu_self_register(void)
+{
+	struct rcu_thread *self;
+
+	if (!thread_at_exit(rcu_self_leave))
+		return &rcu_common;
+	self = rcu_self_adopt();
+	if (!self)
+		self = sys_zalloc(bytes_of(sizeof(*self)));
+	if (!self)
+		return &rcu_common;
+	if (!load_relaxed(&self->in_use)) {
+		store_relaxed(&self->in_use, 1u);
+		self->next = load_relaxed(&registry);
+		/* REL(rcu_self_register:A) pairs with ACQ(rcu_drain:A) */
+		while (!cas_release(&registry, &self->next, self))
+			;
+	}
+	rcu_self = self;
+	return self;
+}
+
+void rcu_retire(struct berth_retired *object,
+		void (*func)(struct berth_retired *object))
+{
+	struct rcu_thread *self = rcu_self;
+
+	if (unlikely(!self))
+		self = rcu_self_register();
+	object->func = func;
+	object->next = load_relaxed(&self->retired);
+	/* REL(rcu_retire:A) pairs with ACQ(rcu_take:A) */
+	while (!cas_release(&self->retired, &object->next, object))
+		;
+	if (self != &rcu_common)
+		self->count++;
+}
+
+/* ---- Reclaiming ---- */
+
+static struct berth_retired *rcu_take(struct rcu_thread *thread)
+{
+	if (!load_relaxed(&thread->retired))
+		return NULL;
+	/* ACQ(rcu_take:A) pairs with REL(rcu_retire:A) */
+	return swap_acquire(&thread->retired, NULL);
+}
+
+/* Under reclaim_lock, after a grace period. */
+static void rcu_run(struct berth_retired *list)
+{
+	struct berth_retired *next;
+
+	rcu_reclaiming = true;
+	for (; list; list = next) {
+		next = list->next;
+		list->func(list);
+	}
+	rcu_reclaiming = false;
+}
+
+noinline void rcu_reclaim(struct rcu_thread *self)
+{
+	struct berth_retired *list;
+
+	if (rcu_reclaiming || rcu_read_held())
+		return;
+	if (!mutex_trylock(&reclaim_lock)) {
+		if (self->count < RCU_BATCH_MAX)
+			return;
+		mutex_lock(&reclaim_lock);
+	}
+	self->count = 0;
+	list = rcu_take(self);
+	synchronize_rcu();
+	rcu_run(list);
+	mutex_unlock(&reclaim_lock);
+}
+
+/* Take every list; at most RCU_LISTS at once, the rest in the next round. */
+#define RCU_LISTS 64u
+
+static unsigned int rcu_take_all(struct berth_retired **lists)
+{
+	struct rcu_thread *thread;
+	unsigned int n = 0;
+
+	lists[n] = rcu_take(&rcu_common);
+	n += lists[n] != NULL;
+	/* ACQ(rcu_drain:A) pairs with REL(rcu_self_register:A) */
+	for (thread = load_acquire(&registry); thread && n < RCU_LISTS;
+	     thread = thread->next) {
+		lists[n] = rcu_take(thread);
+		n += lists[n] != NULL;
+	}
+	return n;
+}
+
+void rcu_drain(void)
+{
+	struct berth_retired *lists[RCU_LISTS];
+	unsigned int i, n;
+
+	if (rcu_reclaiming)
+		return;
+	if (rcu_read_held()) {
+		report("drain-inside-borrow",
+		       "waiting for the end of borrows inside one");
+		return;
+	}
+	mutex_lock(&reclaim_lock);
+	while ((n = rcu_take_all(lists)) != 0) {
+		synchronize_rcu();
+		for (i = 0; i < n; i++)
+			rcu_run(lists[i]);
+	}
+	mutex_unlock(&reclaim_lock);
+}
+
+/* ---- Fork of the host process ---- */
+
+static void rcu_quiesce(void)
+{
+	mutex_lock(&reclaim_lock);
+	urcu_bp_before_fork();
+}
+
+/*
+ * In the child this thread is the only one: the lists of the others are nobody's
+ * now, and the next threads adopt them.
+ */
+static void rcu_resume(bool in_child)
+{
+	struct rcu_thread *thread;
+
+	if (in_child) {
+		urcu_bp_after_fork_child();
+		for (thread = registry; thread; thread = thread->next)
+			if (thread != rcu_self)
+				store_relaxed(&thread->in_use, 0u);
+	} else {
+		urcu_bp_after_fork_parent();
+	}
+	mutex_unlock(&reclaim_lock);
+}
+
+static const struct fork_handler rcu_fork = {
+	.quiesce = rcu_quiesce,
+	.resume = rcu_resume,
+};
+
+__attribute__((constructor)) static void rcu_setup(void)
+{
+	fork_register(FORK_RCU, &rcu_fork);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RCU: read sections without shared writes, and deferred frees in batches.
+ *
+ * userspace-rcu (flavour bp: threads register themselves) stands behind this
+ * header alone, so that it can be exchanged.  Its words are used as they are:
+ * rcu_read_lock(), rcu_read_unlock(), rcu_dereference(), rcu_assign_pointer(),
+ * synchronize_rcu().  Ours are:
+ *
+ * rcu_retire()	hand over an object that readers may still see; its callback
+ *		runs once they have left.  Never waits: it pushes onto the
+ *		thread's own list.
+ * rcu_poll()	the place where a call of berth, holding nothing, pays for the
+ *		frees it deferred: a full list waits for one grace period for the
+ *		lot.
+ * rcu_drain()	wait until all that was retired before, by anybody, is freed.
+ *
+ * Here are the only ThreadSanitizer annotations of berth, for it does not see
+ * the order that a grace period gives (membarrier(2), inside the library).
+ */
+#ifndef BASE_RCU_H
+#define BASE_RCU_H
+
+#include <urcu-bp.h>
+
+#include <berth/files.h>
+
+#include "base/atomic.h"
+
+/* Retired objects that a thread collects before it waits for readers. */
+#define RCU_BATCH 512u
+
+void rcu_retire(struct berth_retired *object,
+		void (*func)(struct berth_retired *object));
+void rcu_drain(void);
+
+/* The calling thread's list of retired objects, newest first. */
+struct rcu_thread {
+	struct berth_retired *retired; /* anyone may take it whole */
+	unsigned int count;	 /* owner: pushed since it was last taken */
+	unsigned int in_use;	 /* some thread owns this structure */
+	struct rcu_thread *next; /* in the registry; never changes */
+};
+
+extern __thread struct rcu_thread *rcu_self;
+
+void rcu_reclaim(struct rcu_thread *self);
+
+static inline void rcu_poll(void)
+{
+	struct rcu_thread *self = rcu_self;
+
+	if (unlikely(self && self->count >= RCU_BATCH))
+		rcu_reclaim(self);
+}
+
+static inline bool rcu_read_held(void)
+{
+	return urcu_bp_read_ongoing();
+}
+
+#if WITH_TSAN
+
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+extern char rcu_domain; /* stands for "some grace period" */
+
+static inline void rcu_tsan_read_lock(void)
+{
+	urcu_bp_read_lock();
+	__tsan_acquire(&rcu_domain);
+}
+
+static inline void rcu_tsan_read_unlock(void)
+{
+	__tsan_release(&rcu_domain);
+	urcu_bp_read_unlock();
+}
+
+static inline void rcu_tsan_synchronize(void)
+{
+	__tsan_release(&rcu_domain);
+	urcu_bp_synchronize_rcu();
+	__tsan_acquire(&rcu_domain);
+}
+
+#undef rcu_read_lock
+#undef rcu_read_unlock
+#undef synchronize_rcu
+#define rcu_read_lock	rcu_tsan_read_lock
+#define rcu_read_unlock rcu_tsan_read_unlock
+#define synchronize_rcu rcu_tsan_synchronize
+
+#endif
+
+/*
+ * A pointer that readers follow.  The library orders by the address dependency;
+ * C17 has no word for that which compilers honour, and an acquire load costs
+ * nothing on x86-64 and next to nothing elsewhere.
+ */
+#undef rcu_dereference
+#undef rcu_assign_pointer
+#define rcu_dereference(p)	 load_acquire(&(p))
+#define rcu_assign_pointer(p, v) store_release(&(p), (v))
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of allocation and OS calls: the one way out of berth.
+ *
+ * Every call can be made to fail: a test arms an injection and the call's n-th
+ * use from then on, or one in so many by chance, fails as the system would.
+ */
+#ifndef BASE_SYS_H
+#define BASE_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/*
+ * A number of bytes.  Only these functions make one, so that a count of
+ * elements never passes for it (the fault of 2005).
+ */
+struct bytes {
+	size_t n;
+};
+
+static inline struct bytes bytes_of(size_t n)
+{
+	return (struct bytes){ n };
+}
+
+/* @count elements of @size bytes behind a header of @head bytes. */
+static inline struct bytes bytes_array(size_t head, size_t count, size_t size)
+{
+	size_t n;
+
+	if (__builtin_mul_overflow(count, size, &n) ||
+	    __builtin_add_overflow(n, head, &n))
+		n = SIZE_MAX; /* no allocator has that */
+	return (struct bytes){ n };
+}
+
+enum sys_call {
+	SYS_ALLOC,
+	SYS_MAP,
+	SYS_CLOCK,
+	SYS_CALLS,
+};
+
+/* Memory for any type, or NULL. */
+void *sys_alloc(struct bytes bytes);
+/* The same, zeroed. */
+void *sys_zalloc(struct bytes bytes);
+/* The same on cache lines of its own; @bytes is a multiple of a line. */
+void *sys_zalloc_lines(struct bytes bytes);
+void sys_free(void *memory, struct bytes bytes);
+
+/* Fresh zeroed pages aligned to @bytes, a power of two, or NULL. */
+void *sys_map(struct bytes bytes);
+void sys_unmap(void *memory, struct bytes bytes);
+
+/* The coarse time of day. */
+void sys_clock(struct timespec *now);
+
+/* Sleep while *@word is @value; wake-ups without cause happen. */
+void sys_futex_wait(const uint32_t *word, uint32_t value);
+void sys_futex_wake(uint32_t *word, int waiters);
+
+/* Let others run: a lock's holder may have been preempted. */
+void sys_yield(unsigned int tries);
+
+/* ---- Fault injection, for tests ---- */
+
+/* The @nth use of @call from now on fails, once; 0 disarms. */
+void sys_fail_nth(enum sys_call call, uint64_t nth);
+/* One use in @one_in of any call fails, by @seed; 0 disarms. */
+void sys_fail_random(uint64_t seed, unsigned int one_in);
+/* How many failures were injected since the last arming. */
+uint64_t sys_failures(void);
+
+#endif

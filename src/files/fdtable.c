@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptor tables: their birth, growth, copy and end.
+ *
+ * *Copy as of one instant* (F7).  The copier holds the source's lock, so that
+ * the only change that can happen beside it is an install: FD_RESERVED to file,
+ * once for each number.  It collects all files that it sees, then looks again at
+ * the numbers that were reserved; when none of them has become a file since, all
+ * of them were still reserved at the instant between the two looks, at which all
+ * those collected were already installed: that is the instant of the copy.  When
+ * some have, they join the copy and the rest is looked at again.
+ *
+ *	ACQ(dup_fd_collect:A) pairs with REL(fd_install:A)
+ *
+ * is what makes the second look find every install that came before one seen by
+ * the first.
+ */
+#include <errno.h>
+
+#include "base/fork.h"
+#include "base/report.h"
+#include "base/sys.h"
+#include "files/files.h"
+
+#define FILES_DEFAULT_LIMIT 1024u
+
+/* Every table, for the fork of the host process. */
+static struct files_struct *tables;
+static struct mutex tables_lock;
+
+/* ---- Segments ---- */
+
+static unsigned int segment_count(unsigned int k)
+{
+	return 3 * fd_segment_base(k);
+}
+
+static unsigned int words(unsigned int bits)
+{
+	return (bits + BITS_PER_WORD - 1) / BITS_PER_WORD;
+}
+
+/* The one place that knows how large segment @k is: born and freed by it. */
+static struct bytes segment_bytes(unsigned int k)
+{
+	unsigned int n = segment_count(k);
+	size_t bitmaps = 2 * (size_t)words(n) + words(words(n));
+
+	return bytes_array(sizeof(struct fd_segment) +
+				   bitmaps * sizeof(uint64_t),
+			   n, sizeof(struct berth_file *));
+}
+
+static struct fd_segment *segment_create(unsigned int k)
+{
+	struct fd_segment *segment = sys_zalloc(segment_bytes(k));
+	unsigned int n = segment_count(k);
+
+	if (!segment)
+		return NULL;
+	segment->open = (uint64_t *)(segment->slot + n);
+	segment->cloexec = segment->open + words(n);
+	segment->full = segment->cloexec + words(n);
+	return segment;
+}
+
+bool fd_range(struct files_struct *files, unsigned int k,
+	      struct fd_range *range)
+{
+	struct fd_segment *segment;
+
+	if (k == 0) {
+		*range = (struct fd_range){ 0, FD_EMBEDDED, files->open,
+					    files->cloexec, NULL };
+		return true;
+	}
+	if (k > FD_SEGMENTS)
+		return false;
+	/* Relaxed: segments are published under the lock, which we hold. */
+	segment = load_relaxed(&files->segment[k - 1]);
+	if (!segment)
+		return false;
+	*range = (struct fd_range){ fd_segment_base(k), segment_count(k),
+				    segment->open, segment->cloexec,
+				    segment->full };
+	return true;
+}
+
+/*
+ * Two growers may race: the first to swap the pointer in wins, the other frees
+ * what it made itself, which nobody has seen.
+ */
+int expand_files(struct files_struct *files, unsigned int fd)
+{
+	unsigned int k = fd_segment_of(fd);
+	struct fd_segment *segment, *none = NULL;
+
+	if (k == 0 || load_relaxed(&files->segment[k - 1]))
+		return 0;
+	segment = segment_create(k);
+	if (!segment)
+		return -ENOMEM;
+	/* REL(expand_files:A) pairs with ACQ(fd_segment_slot:A) */
+	if (!cas_release(&files->segment[k - 1], &none, segment))
+		sys_free(segment, segment_bytes(k));
+	return 0;
+}
+
+/* ---- Birth and end ---- */
+
+static void tables_add(struct files_struct *files)
+{
+	mutex_lock(&tables_lock);
+	files->next = tables;
+	files->pprev = &tables;
+	if (tables)
+		tables->pprev = &files->next;
+	tables = files;
+	mutex_unlock(&tables_lock);
+}
+
+static void tables_remove(struct files_struct *files)
+{
+	mutex_lock(&tables_lock);
+	*files->pprev = files->next;
+	if (files->next)
+		files->next->pprev = files->pprev;
+	mutex_unlock(&tables_lock);
+}
+
+static struct bytes files_bytes(void)
+{
+	return bytes_of(sizeof(struct files_struct));
+}
+
+struct files_struct *files_create(void)
+{
+	struct files_struct *files = sys_zalloc_lines(files_bytes());
+
+	if (!files)
+		return NULL;
+	files->limit = FILES_DEFAULT_LIMIT;
+	kref_init(&files->users);
+	tables_add(files);
+	return files;
+}
+
+static void files_free(struct files_struct *files)
+{
+	unsigned int k;
+
+	tables_remove(files);
+	for (k = 1; k <= FD_SEGMENTS; k++)
+		if (files->segment[k - 1])
+			sys_free(files->segment[k - 1], segment_bytes(k));
+	sys_free(files, files_bytes());
+}
+
+/* The first number in use at or after @fd in @range; its end when none. */
+static unsigned int range_next_open(const struct fd_range *range,
+				    unsigned int fd)
+{
+	unsigned int i = fd - range->base;
+	uint64_t ones;
+
+	for (; i < range->count; i = (i / BITS_PER_WORD + 1) * BITS_PER_WORD) {
+		ones = load_relaxed(&range->open[i / BITS_PER_WORD]);
+		ones &= ~UINT64_C(0) << (i % BITS_PER_WORD);
+		if (!ones)
+			continue;
+		return range->base + i / BITS_PER_WORD * BITS_PER_WORD +
+		       (unsigned int)__builtin_ctzll(ones);
+	}
+	return range->base + range->count;
+}
+
+/* Iterate over the numbers in use; under the lock, or by the only user. */
+#define for_each_open_fd(files, k, range, fd)                                \
+	for ((k) = 0; (k) <= FD_SEGMENTS; (k)++)                             \
+		if (fd_range((files), (k), &(range)))                        \
+			for ((fd) = range_next_open(&(range), (range).base); \
+			     (fd) < (range).base + (range).count;            \
+			     (fd) = range_next_open(&(range), (fd) + 1))
+
+void files_get(struct files_struct *files)
+{
+	kref_get(&files->users);
+}
+
+void files_put(struct files_struct *files)
+{
+	struct fd_range range;
+	unsigned int k, fd;
+
+	if (!kref_put_last(&files->users))
+		return;
+	for_each_open_fd(files, k, range, fd) close_fd(files, fd);
+	files_free(files);
+}
+
+/* Close what is marked; numbers that others mark meanwhile are their affair. */
+void do_close_on_exec(struct files_struct *files)
+{
+	struct fd_range range;
+	unsigned int k, fd;
+
+	for_each_open_fd(files, k, range,
+			 fd) if (bit_is_set(range.cloexec, fd - range.base))
+		close_fd(files, fd);
+}
+
+/* ---- Copy ---- */
+
+/*
+ * Collect what is installed in @from and not yet in @to.  Returns how many were
+ * found.  Under the lock of @from; @to is ours alone.
+ */
+static unsigned int dup_fd_collect(struct files_struct *from,
+				   struct files_struct *to)
+{
+	struct fd_range range;
+	struct berth_file *file;
+	unsigned int k, fd, found = 0;
+
+	for_each_open_fd(from, k, range, fd)
+	{
+		if (fd_is_open(to, fd))
+			continue;
+		/* ACQ(dup_fd_collect:A) pairs with REL(fd_install:A) */
+		file = load_acquire(fd_slot(from, fd));
+		if (!fd_is_file(file))
+			continue;
+		get_file(file);
+		fd_mark_open(to, fd,
+			     bit_is_set(range.cloexec, fd - range.base));
+		store_relaxed(fd_slot(to, fd), file);
+		found++;
+	}
+	return found;
+}
+
+/* Does @to have every segment of @from?  The first that it lacks, or 0. */
+static unsigned int dup_fd_lacks(struct files_struct *from,
+				 struct files_struct *to)
+{
+	unsigned int k;
+
+	for (k = 1; k <= FD_SEGMENTS; k++)
+		if (load_relaxed(&from->segment[k - 1]) && !to->segment[k - 1])
+			return k;
+	return 0;
+}
+
+struct files_struct *dup_fd(struct files_struct *from)
+{
+	struct files_struct *to = files_create();
+	unsigned int k;
+
+	if (!to)
+		return NULL;
+	spin_lock(&from->lock);
+	while ((k = dup_fd_lacks(from, to)) != 0) {
+		spin_unlock(&from->lock);
+		if (expand_files(to, fd_segment_base(k))) {
+			files_put(to);
+			return NULL;
+		}
+		spin_lock(&from->lock);
+	}
+	/* When nothing is reserved the first look is the last. */
+	while (dup_fd_collect(from, to) && to->count != from->count)
+		;
+	to->limit = load_relaxed(&from->limit);
+	spin_unlock(&from->lock);
+	return to;
+}
+
+/* ---- Fork of the host process ---- */
+
+/* No table is being changed at the instant of the fork. */
+static void files_quiesce(void)
+{
+	struct files_struct *files;
+
+	mutex_lock(&tables_lock);
+	for (files = tables; files; files = files->next)
+		spin_lock(&files->lock);
+}
+
+static void files_resume(bool in_child)
+{
+	struct files_struct *files;
+
+	(void)in_child;
+	for (files = tables; files; files = files->next)
+		spin_unlock(&files->lock);
+	mutex_unlock(&tables_lock);
+}
+
+static const struct fork_handler files_fork = {
+	.quiesce = files_quiesce,
+	.resume = files_resume,
+};
+
+__attribute__((constructor)) static void files_setup(void)
+{
+	fork_register(FORK_FILES, &files_fork);
+}
+
+/* ---- Exported ---- */
+
+int berth_files_create(struct berth_files **handle)
+{
+	struct files_struct *files = files_create();
+
+	if (!files)
+		return -ENOMEM;
+	*handle = handle_of(files);
+	return 0;
+}
+
+struct berth_files *berth_files_get_table(struct berth_files *handle)
+{
+	files_get(table_of(handle));
+	return handle;
+}
+
+void berth_files_put_table(struct berth_files *handle)
+{
+	if (!handle)
+		return;
+	files_put(table_of(handle));
+	rcu_poll();
+}
+
+int berth_files_fork(struct berth_files *handle, struct berth_files **copy)
+{
+	struct files_struct *files = dup_fd(table_of(handle));
+
+	if (!files)
+		return -ENOMEM;
+	*copy = handle_of(files);
+	return 0;
+}
+
+void berth_files_exec(struct berth_files *handle)
+{
+	do_close_on_exec(table_of(handle));
+	rcu_poll();
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of an open file, from its init to its free. */
+#include "base/report.h"
+#include "files/files.h"
+
+static void file_release(struct berth_file *file)
+{
+	if (file->ops->release)
+		file->ops->release(file);
+}
+
+/* After a grace period: the last borrow has ended. */
+static void file_free(struct berth_retired *retired)
+{
+	struct berth_file *file;
+
+	file = container_of(retired, struct berth_file, retired);
+	if (file->mode & BERTH_FILE_RELEASE_WAITS)
+		file_release(file);
+	file->ops->free(file);
+}
+
+/*
+ * A borrow holds off the grace period that it would have to wait for itself,
+ * so a last use that ends inside one is a fault of the caller (F10).  Carrying
+ * on is safe: freeing is deferred.
+ */
+noinline void file_put_last(struct berth_file *file)
+{
+	if (rcu_read_held())
+		report("close-inside-borrow",
+		       "the last use of a file ended inside a borrow");
+	if (!(file->mode & BERTH_FILE_RELEASE_WAITS))
+		file_release(file);
+	rcu_retire(&file->retired, file_free);
+}
+
+void file_free_unseen(struct berth_file *file)
+{
+	file_release(file);
+	file->ops->free(file);
+}
+
+int filp_close(struct berth_file *file, struct berth_files *files)
+{
+	int ret = 0;
+
+	if (file->ops->flush)
+		ret = file->ops->flush(file, files);
+	fput(file);
+	return ret;
+}
+
+/* ---- Exported ---- */
+
+void berth_file_init(struct berth_file *file,
+		     const struct berth_file_operations *ops,
+		     unsigned int flags, unsigned int mode)
+{
+	*file = (struct berth_file){ .ops = ops, .flags = flags, .mode = mode };
+	kref_init(&file->refs);
+}
+
+void berth_file_get(struct berth_file *file)
+{
+	get_file(file);
+}
+
+void berth_file_put(struct berth_file *file)
+{
+	if (!file)
+		return;
+	fput(file);
+	rcu_poll();
+}
+
+void berth_drain(void)
+{
+	rcu_drain();
+}

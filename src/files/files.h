@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seam between a descriptor table and those who use it.
+ *
+ * Whatever stands above the tables (the VFS, the front) includes this header
+ * and uses these names; whatever design of a table is compiled in provides them.
+ * The choice is made by the compiler, not by function pointers:
+ *
+ *	-DBERTH_TABLE_H='"some/table.h"'
+ *
+ * names a header with the same functions, some of them inline.  The files that
+ * a table holds (struct berth_file) and their references are common to all
+ * designs; see file.h.
+ */
+#ifndef FILES_FILES_H
+#define FILES_FILES_H
+
+#include "files/file.h"
+
+struct files_struct;
+
+/* ---- Tables ---- */
+struct files_struct *files_create(void);
+void files_get(struct files_struct *files);
+void files_put(struct files_struct *files);
+/* NULL: no memory. */
+struct files_struct *dup_fd(struct files_struct *files);
+void do_close_on_exec(struct files_struct *files);
+
+/* ---- Numbers ---- */
+int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags);
+void put_unused_fd(struct files_struct *files, unsigned int fd);
+int close_fd(struct files_struct *files, unsigned int fd);
+int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,
+	    unsigned int flags);
+int ksys_dup2(struct files_struct *files, unsigned int oldfd,
+	      unsigned int newfd);
+int ksys_dup3(struct files_struct *files, unsigned int oldfd,
+	      unsigned int newfd, unsigned int flags);
+int get_close_on_exec(struct files_struct *files, unsigned int fd);
+int set_close_on_exec(struct files_struct *files, unsigned int fd, bool set);
+unsigned int files_count(struct files_struct *files);
+int files_set_limit(struct files_struct *files, unsigned int limit);
+unsigned int files_limit(const struct files_struct *files);
+
+/*
+ * ---- The hot paths, inline where the design allows ----
+ *
+ * void fd_install(files, fd, file)		the reference goes to the table
+ * struct berth_file *fdget_rcu(files, fd)	a borrow, or NULL
+ * void fdput_rcu(file)				ends it
+ * struct berth_file *fget(files, fd)		an owned reference, or NULL
+ */
+#ifdef BERTH_TABLE_H
+#include BERTH_TABLE_H
+#else
+#include "files/fdtable.h"
+#endif
+
+/* The public handle of a table is never looked into. */
+static inline struct files_struct *table_of(const struct berth_files *handle)
+{
+	return (struct files_struct *)handle;
+}
+
+static inline struct berth_files *handle_of(struct files_struct *files)
+{
+	return (struct berth_files *)files;
+}
+
+#endif

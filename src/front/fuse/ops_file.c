@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests for open files.
+ *
+ * A file handle is a descriptor of the one berth table; each request looks it
+ * up, as a system call does.  The kernel releases a handle once the last
+ * request that uses it has been answered.
+ *
+ * Reads and writes name their place: the offset of an open file, O_APPEND and
+ * the other flags that can change later are the kernel's.  A descriptor that
+ * were open for appending would put at the end what the kernel means for the
+ * middle, such as a page of a mapping that it writes back through any handle
+ * it finds.
+ */
+#include "front/fuse/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define A_DAY (24 * 60 * 60)
+
+static bool later(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec > b->tv_sec;
+	return a->tv_nsec > b->tv_nsec;
+}
+
+/*
+ * May the kernel go on using the pages that it has?  They are right, as nobody
+ * else changes the file; but reading them tells us nothing, and the access time
+ * would stay.  So it may when reading would not change that time.
+ */
+static bool reads_leave_no_trace(struct server *server, int fd, int flags)
+{
+	struct berth_stat st;
+	struct timespec now;
+
+	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_NOATIME))
+		return true;
+	if (berth_fstat(server->host, fd, &st))
+		return false;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return later(&st.atime, &st.mtime) && later(&st.atime, &st.ctime) &&
+	       now.tv_sec - st.atime.tv_sec < A_DAY;
+}
+
+/*
+ * The kernel leaves it to an open that truncates to take the set-id bits away,
+ * unless the caller may keep them; it does so itself for all other requests.
+ */
+static void drop_setid(fuse_req_t req, struct berth_inode *inode)
+{
+	struct berth_task *host = server_of(req)->host;
+	struct berth_stat st;
+	mode_t drop = S_ISUID;
+
+	if (fuse_req_ctx(req)->uid == 0 || berth_inode_stat(host, inode, &st))
+		return;
+	if (st.mode & S_IXGRP)
+		drop |= S_ISGID;
+	if (!(st.mode & drop))
+		return;
+	st.mode &= ~drop;
+	berth_inode_setattr(host, inode, &st, BERTH_SET_MODE);
+}
+
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct berth_inode *inode = inode_of(req, ino);
+	struct server *server = server_of(req);
+	int fd, flags;
+
+	flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_NOATIME)) |
+		server->open_flags;
+	if (flags & O_TRUNC)
+		drop_setid(req, inode);
+	fd = berth_inode_open(server->host, inode, (unsigned int)flags);
+	if (fd < 0) {
+		reply_error(req, fd);
+		return;
+	}
+	fi->fh = (uint64_t)fd;
+	fi->keep_cache = reads_leave_no_trace(server, fd, flags);
+	if (fuse_reply_open(req, fi) != 0)
+		berth_close(server->host, fd);
+}
+
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	       struct fuse_file_info *fi)
+{
+	struct berth_task *task = worker_task(req);
+	struct server *server = server_of(req);
+	struct fuse_entry_param entry;
+	struct berth_inode *inode;
+	struct berth_stat st;
+	unsigned int tries = 0;
+	int fd, flags;
+
+	if (!task) {
+		reply_error(req, -ENOMEM);
+		return;
+	}
+	flags = (fi->flags & (O_ACCMODE | O_EXCL | O_TRUNC | O_NOATIME)) |
+		server->open_flags;
+	do
+		fd = berth_inode_create(task, inode_of(req, parent), name,
+					(unsigned int)flags | O_CREAT, mode,
+					&inode, &st);
+	while (fd == -ENOSPC && worker_waits_for_space(req, &tries));
+	if (fd < 0) {
+		reply_error(req, fd);
+		return;
+	}
+	fi->fh = (uint64_t)fd;
+	fill_entry(&entry, inode, &st);
+	if (fuse_reply_create(req, &entry, fi) != 0) {
+		berth_close(server->host, fd);
+		berth_inode_forget(inode, 1);
+	}
+}
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t pos,
+	     struct fuse_file_info *fi)
+{
+	char *buffer = worker_buffer(req, size);
+	ssize_t bytes = -ENOMEM;
+
+	(void)ino;
+	if (buffer)
+		bytes = berth_pread(server_of(req)->host, (int)fi->fh, buffer,
+				    size, pos);
+	if (bytes < 0)
+		reply_error(req, (int)bytes);
+	else
+		fuse_reply_buf(req, buffer, (size_t)bytes);
+}
+
+void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
+	      off_t pos, struct fuse_file_info *fi)
+{
+	unsigned int tries = 0;
+	ssize_t bytes;
+
+	(void)ino;
+	do
+		bytes = berth_pwrite(server_of(req)->host, (int)fi->fh, data,
+				     size, pos);
+	while (bytes == -ENOSPC && worker_waits_for_space(req, &tries));
+	if (bytes < 0)
+		reply_error(req, (int)bytes);
+	else
+		fuse_reply_write(req, (size_t)bytes);
+}
+
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
+	      struct fuse_file_info *fi)
+{
+	int64_t found;
+
+	(void)ino;
+	found = berth_lseek(server_of(req)->host, (int)fi->fh, pos, whence);
+	if (found < 0)
+		reply_error(req, (int)found);
+	else
+		fuse_reply_lseek(req, found);
+}
+
+/* Of a directory, too. */
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	berth_close(server_of(req)->host, (int)fi->fh);
+	reply_error(req, 0);
+}

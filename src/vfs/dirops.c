@@ -1,0 +1,794 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries made, removed, linked and moved.
+ *
+ * *Locking*.  See inode.h for the chain.  A rename holds the instance's
+ * rename_lock, under which no directory gets another parent: so "is an ancestor
+ * of" has an answer that stays true while it holds its directories' locks.
+ *
+ * *Order of errors*, as Linux's: what the name says (EEXIST, ENOENT), the mount
+ * (EROFS), permission (EACCES, EPERM), the kinds of both sides (EISDIR, ENOTDIR),
+ * what is in them (ENOTEMPTY), room (ENOSPC, ENOMEM).
+ */
+#include <errno.h>
+
+#include "base/report.h"
+#include "vfs/dirops.h"
+
+/* ---- Permission ---- */
+
+static bool dir_is_dead(const struct inode *dir)
+{
+	return dir->nlink == 0;
+}
+
+int may_create(const struct inode *dir, const struct cred *cred)
+{
+	if (dir_is_dead(dir))
+		return -ENOENT;
+	return inode_permission(dir, cred, MAY_WRITE | MAY_EXEC);
+}
+
+/* In a sticky directory only owners remove. */
+static bool is_sticky_for(const struct inode *dir, const struct inode *victim,
+			  const struct cred *cred)
+{
+	if (!(dir->mode & S_ISVTX) || cred_overrides(cred))
+		return false;
+	return load_relaxed(&victim->uid) != cred->uid && dir->uid != cred->uid;
+}
+
+static int may_delete(const struct inode *dir, const struct inode *victim,
+		      const struct cred *cred, bool isdir)
+{
+	int ret = inode_permission(dir, cred, MAY_WRITE | MAY_EXEC);
+
+	if (ret)
+		return ret;
+	if (is_sticky_for(dir, victim, cred))
+		return -EPERM;
+	if (isdir && !inode_is_dir(victim))
+		return -ENOTDIR;
+	if (isdir && victim == victim->vfs->root)
+		return -EBUSY;
+	if (!isdir && inode_is_dir(victim))
+		return -EISDIR;
+	return dir_is_dead(dir) ? -ENOENT : 0;
+}
+
+mode_t apply_umask(const struct berth_task *task, mode_t mode)
+{
+	/* Relaxed: one word. */
+	return mode & 07777 & ~load_relaxed(&task->umask);
+}
+
+int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev)
+{
+	switch (*mode & S_IFMT) {
+	case 0:
+		*mode |= S_IFREG;
+		return 0;
+	case S_IFREG:
+	case S_IFIFO:
+	case S_IFSOCK:
+		return 0;
+	case S_IFCHR:
+		if (!rdev)
+			return 0; /* a whiteout */
+				  /* fall through */
+	case S_IFBLK:
+		return cred_overrides(cred) ? 0 : -EPERM;
+	case S_IFDIR:
+		return -EPERM;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* ---- Create ---- */
+
+/* Owner, group and mode of what @cred makes in @dir. */
+static struct inode_init init_of(const struct inode *dir,
+				 const struct cred *cred,
+				 const struct new_entry *entry)
+{
+	struct inode_init init = { .mode = entry->mode,
+				   .uid = cred->uid,
+				   .gid = cred->gid,
+				   .rdev = entry->rdev,
+				   .target = entry->target };
+
+	if (!(dir->mode & S_ISGID))
+		return init;
+	init.gid = dir->gid;
+	if (S_ISDIR(init.mode))
+		init.mode |= S_ISGID;
+	else if ((init.mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+		 !cred_overrides(cred) && !cred_in_group(cred, dir->gid))
+		init.mode &= ~(mode_t)S_ISGID;
+	return init;
+}
+
+/* The tree takes over a reference of the inode's. */
+static void dir_attach(struct inode *dir, struct dentry *dentry, int64_t now)
+{
+	struct inode *inode = dentry->inode;
+
+	if (S_ISDIR(inode->mode)) {
+		ihold(dir);
+		/* REL(dir_set_parent:A) pairs with RCU(walk_dotdot:A) */
+		rcu_assign_pointer(inode->dir.parent, dir);
+		/* REL(dir_set_self:A) pairs with RCU(path_of_dir:A) */
+		rcu_assign_pointer(inode->dir.self, dentry);
+		inode_add_link(dir, 1, now);
+	}
+	inode_add_link(inode, 1, now);
+	d_add(dir, dentry);
+	inode_touch(dir, now, true);
+}
+
+int make_entry(struct parent *parent, const struct cred *cred,
+	       const struct new_entry *entry, struct inode **result)
+{
+	struct inode_init init = init_of(parent->dir, cred, entry);
+	struct berth_vfs *vfs = parent->dir->vfs;
+	struct inode *inode;
+	struct dentry *dentry;
+	int ret;
+
+	ret = inode_create(vfs, &init, &inode);
+	if (ret)
+		return ret;
+	ret = -ENOMEM;
+	dentry = d_alloc(inode, &parent->last);
+	if (!dentry)
+		goto out_free_inode;
+	if (d_prepare(parent->dir))
+		goto out_free_dentry;
+	if (result) {
+		ihold(inode);
+		*result = inode;
+	}
+	dir_attach(parent->dir, dentry, inode->ctime);
+	return 0;
+
+out_free_dentry:
+	d_free(dentry);
+out_free_inode:
+	inode_free_unseen(inode);
+	return ret;
+}
+
+/*
+ * May a name be made?  @readonly: what the gate said, which counts for less than
+ * that the name exists.
+ */
+static int check_new_name(const struct parent *parent, bool isdir, int readonly,
+			  const struct cred *cred)
+{
+	if (d_find(parent->dir, &parent->last))
+		return -EEXIST;
+	if (parent->want_dir && !isdir)
+		return -ENOENT;
+	return readonly ? readonly : may_create(parent->dir, cred);
+}
+
+int do_create(struct parent *parent, const struct cred *cred,
+	      const struct new_entry *entry, struct inode **inode)
+{
+	struct vfsmount *mnt = &parent->dir->vfs->mnt;
+	int ret, readonly;
+
+	if (parent->last_type != LAST_NORM)
+		return -EEXIST;
+	readonly = mnt_want_write(mnt);
+	mutex_lock(&parent->dir->lock);
+	ret = check_new_name(parent, S_ISDIR(entry->mode), readonly, cred);
+	if (!ret)
+		ret = make_entry(parent, cred, entry, inode);
+	mutex_unlock(&parent->dir->lock);
+	if (!readonly)
+		mnt_drop_write(mnt);
+	return ret;
+}
+
+/* ---- Link ---- */
+
+static int check_link(const struct inode *inode)
+{
+	if (S_ISDIR(inode->mode))
+		return -EPERM;
+	if (inode->nlink == 0)
+		return -ENOENT;
+	return inode->nlink == UINT32_MAX ? -EMLINK : 0;
+}
+
+static int link_locked(struct inode *inode, struct parent *parent)
+{
+	struct dentry *dentry;
+	int ret;
+
+	ret = check_link(inode);
+	if (ret)
+		return ret;
+	if (!inode_charge(inode->vfs))
+		return -ENOSPC;
+	dentry = d_alloc(inode, &parent->last);
+	if (!dentry)
+		goto out_uncharge;
+	if (d_prepare(parent->dir))
+		goto out_free_dentry;
+	dir_attach(parent->dir, dentry, inode_now(inode));
+	return 0;
+
+out_free_dentry:
+	d_free(dentry);
+out_uncharge:
+	inode_uncharge(inode->vfs);
+	return -ENOMEM;
+}
+
+int do_link(struct inode *inode, struct parent *parent, const struct cred *cred)
+{
+	struct vfsmount *mnt = &parent->dir->vfs->mnt;
+	int ret, readonly;
+
+	if (inode->vfs != parent->dir->vfs)
+		return -EXDEV;
+	if (parent->last_type != LAST_NORM)
+		return -EEXIST;
+	readonly = mnt_want_write(mnt);
+	mutex_lock(&parent->dir->lock);
+	ret = check_new_name(parent, false, readonly, cred);
+	if (!ret && inode_is_dir(inode))
+		ret = -EPERM;
+	if (!ret) {
+		mutex_lock(&inode->lock);
+		ret = link_locked(inode, parent);
+		mutex_unlock(&inode->lock);
+	}
+	mutex_unlock(&parent->dir->lock);
+	if (!readonly)
+		mnt_drop_write(mnt);
+	return ret;
+}
+
+/* ---- Unlink and rmdir ---- */
+
+static int last_type_error(const struct parent *parent, bool rmdir)
+{
+	if (!rmdir)
+		return -EISDIR;
+	switch (parent->last_type) {
+	case LAST_DOT:
+		return -EINVAL;
+	case LAST_DOTDOT:
+		return -ENOTEMPTY;
+	default:
+		return -EBUSY;
+	}
+}
+
+/* One link less; a directory loses all.  Returns whether it was the last, whose
+ * place under nr_inodes goes with the inode. */
+static bool drop_link(struct inode *dir, struct inode *victim, int64_t now)
+{
+	int links = -1;
+
+	if (S_ISDIR(victim->mode)) {
+		links = -(int)victim->nlink;
+		inode_add_link(dir, -1, now);
+	}
+	inode_add_link(victim, links, now);
+	if (victim->nlink)
+		inode_uncharge(victim->vfs);
+	return victim->nlink == 0;
+}
+
+/* Under both locks.  The tree's reference of a victim without links comes back
+ * for the caller to put. */
+static struct inode *remove_entry(struct inode *dir, struct dentry *dentry)
+{
+	struct inode *victim = dentry->inode;
+	int64_t now = inode_now(dir);
+
+	d_remove(dir, dentry);
+	inode_touch(dir, now, true);
+	return drop_link(dir, victim, now) ? victim : NULL;
+}
+
+static int unlink_locked(struct parent *parent, const struct cred *cred,
+			 bool rmdir, struct inode **orphan)
+{
+	struct inode *dir = parent->dir, *victim;
+	struct dentry *dentry = d_find(dir, &parent->last);
+	int ret;
+
+	if (!dentry)
+		return -ENOENT;
+	victim = dentry->inode;
+	if (parent->want_dir && !rmdir)
+		return inode_is_dir(victim) ? -EISDIR : -ENOTDIR;
+	ret = may_delete(dir, victim, cred, rmdir);
+	if (ret)
+		return ret;
+	mutex_lock(&victim->lock);
+	if (rmdir && victim->dir.entries)
+		ret = -ENOTEMPTY;
+	else
+		*orphan = remove_entry(dir, dentry);
+	mutex_unlock(&victim->lock);
+	return ret;
+}
+
+int do_unlink(struct parent *parent, const struct cred *cred, bool rmdir)
+{
+	struct vfsmount *mnt = &parent->dir->vfs->mnt;
+	struct inode *orphan = NULL;
+	int ret;
+
+	if (parent->last_type != LAST_NORM)
+		return last_type_error(parent, rmdir);
+	ret = mnt_want_write(mnt);
+	if (ret)
+		return ret;
+	mutex_lock(&parent->dir->lock);
+	ret = unlink_locked(parent, cred, rmdir, &orphan);
+	mutex_unlock(&parent->dir->lock);
+	mnt_drop_write(mnt);
+	if (orphan)
+		iput(orphan);
+	return ret;
+}
+
+/* ---- Rename ---- */
+
+/* Under rename_lock: is @dir @of, or an ancestor of it? */
+static bool is_ancestor(const struct inode *dir, const struct inode *of)
+{
+	while (of && of != dir)
+		of = load_relaxed(&of->dir.parent);
+	return of != NULL;
+}
+
+/* Directories before files, then by address: see inode.h. */
+static bool lock_order(const struct inode *a, const struct inode *b)
+{
+	bool dir_a = inode_is_dir(a), dir_b = inode_is_dir(b);
+
+	return dir_a != dir_b ? dir_a : (uintptr_t)a < (uintptr_t)b;
+}
+
+/* Either may be NULL, and both the same. */
+static void lock_two(struct inode *a, struct inode *b, bool a_first)
+{
+	if (!a_first) {
+		lock_two(b, a, true);
+		return;
+	}
+	if (a)
+		mutex_lock(&a->lock);
+	if (b && b != a)
+		mutex_lock(&b->lock);
+}
+
+static void unlock_two(struct inode *a, struct inode *b)
+{
+	if (b && b != a)
+		mutex_unlock(&b->lock);
+	if (a)
+		mutex_unlock(&a->lock);
+}
+
+/* What a rename is about, once its directories are locked. */
+struct renaming {
+	struct inode *olddir;
+	struct inode *newdir;
+	struct dentry *old;    /* the entry that moves */
+	struct dentry *target; /* what is in its place, or NULL */
+	struct dentry *fresh;  /* the entry in the new place */
+	struct dentry *back;   /* an exchange: the entry in the old place */
+	bool exchange;
+};
+
+static int find_both(struct renaming *r, const struct parent *from,
+		     const struct parent *to, unsigned int flags)
+{
+	bool old_is_dir, target_is_dir;
+
+	r->old = d_find(from->dir, &from->last);
+	if (!r->old)
+		return -ENOENT;
+	r->target = d_find(to->dir, &to->last);
+	if ((flags & BERTH_RENAME_NOREPLACE) && r->target)
+		return -EEXIST;
+	if (r->exchange && !r->target)
+		return -ENOENT;
+	old_is_dir = inode_is_dir(r->old->inode);
+	target_is_dir = r->target && inode_is_dir(r->target->inode);
+	if (r->exchange && to->want_dir && !target_is_dir)
+		return -ENOTDIR;
+	if (!old_is_dir && (from->want_dir || (!r->exchange && to->want_dir)))
+		return -ENOTDIR;
+	if (old_is_dir && is_ancestor(r->old->inode, to->dir))
+		return -EINVAL;
+	if (target_is_dir && is_ancestor(r->target->inode, from->dir))
+		return r->exchange ? -EINVAL : -ENOTEMPTY;
+	return 0;
+}
+
+/* A directory that gets another parent has its ".." changed. */
+static int may_move(const struct renaming *r, const struct inode *inode,
+		    const struct cred *cred)
+{
+	if (r->olddir == r->newdir || !inode_is_dir(inode))
+		return 0;
+	return inode_permission(inode, cred, MAY_WRITE);
+}
+
+static int may_rename(const struct renaming *r, const struct cred *cred)
+{
+	struct inode *inode = r->old->inode;
+	bool isdir = inode_is_dir(inode);
+	int ret;
+
+	ret = may_delete(r->olddir, inode, cred, isdir);
+	if (ret)
+		return ret;
+	if (!r->target) {
+		ret = may_create(r->newdir, cred);
+	} else {
+		if (r->exchange)
+			isdir = inode_is_dir(r->target->inode);
+		ret = may_delete(r->newdir, r->target->inode, cred, isdir);
+	}
+	if (!ret)
+		ret = may_move(r, inode, cred);
+	if (!ret && r->exchange)
+		ret = may_move(r, r->target->inode, cred);
+	return ret;
+}
+
+/* All that a rename needs, before it changes anything. */
+static int rename_prepare(struct renaming *r, const struct parent *from,
+			  const struct parent *to)
+{
+	r->fresh = d_alloc(r->old->inode, &to->last);
+	if (!r->fresh)
+		return -ENOMEM;
+	if (r->exchange) {
+		r->back = d_alloc(r->target->inode, &from->last);
+		if (!r->back)
+			goto out_free_fresh;
+	} else if (!r->target && d_prepare(r->newdir)) {
+		goto out_free_fresh;
+	}
+	return 0;
+
+out_free_fresh:
+	d_free(r->fresh);
+	return -ENOMEM;
+}
+
+/*
+ * A moved directory's way up.  The former parent's reference is returned to be
+ * put when the locks are gone.
+ */
+static struct inode *move_parent(struct inode *inode, struct inode *from,
+				 struct inode *to, struct dentry *self,
+				 int64_t now)
+{
+	if (!S_ISDIR(inode->mode))
+		return NULL;
+	/* As REL(dir_set_self:A). */
+	rcu_assign_pointer(inode->dir.self, self);
+	if (from == to)
+		return NULL;
+	ihold(to);
+	/* As REL(dir_set_parent:A). */
+	rcu_assign_pointer(inode->dir.parent, to);
+	inode_add_link(from, -1, now);
+	inode_add_link(to, 1, now);
+	return from;
+}
+
+/* References that a rename leaves for its caller to put, without locks. */
+struct leftover {
+	struct inode *orphan;
+	struct inode *parent[2];
+};
+
+static void rename_entries(const struct renaming *r)
+{
+	struct dentry *old = r->old, *target = r->target;
+	struct inode *olddir = r->olddir, *newdir = r->newdir;
+
+	if (r->exchange) {
+		d_replace(newdir, target, r->fresh);
+		d_replace(olddir, old, r->back);
+	} else if (target) {
+		d_replace(newdir, target, r->fresh);
+		d_remove(olddir, old);
+	} else if (olddir == newdir) {
+		d_replace(olddir, old, r->fresh);
+	} else {
+		d_add(newdir, r->fresh);
+		d_remove(olddir, old);
+	}
+}
+
+/* Under all locks: can not fail. */
+static void rename_commit(const struct renaming *r, struct leftover *left)
+{
+	struct inode *olddir = r->olddir, *newdir = r->newdir;
+	struct inode *inode = r->old->inode;
+	struct inode *other = r->target ? r->target->inode : NULL;
+	struct berth_vfs *vfs = olddir->vfs;
+	int64_t now = inode_now(inode);
+
+	seq_write_begin(&vfs->rename_seq);
+	d_move_begin(olddir, newdir);
+	rename_entries(r);
+	left->parent[0] = move_parent(inode, olddir, newdir, r->fresh, now);
+	if (r->exchange)
+		left->parent[1] =
+			move_parent(other, newdir, olddir, r->back, now);
+	d_move_end(olddir, newdir);
+	seq_write_end(&vfs->rename_seq);
+	if (other && !r->exchange && drop_link(newdir, other, now))
+		left->orphan = other;
+	if (other && r->exchange)
+		inode_touch(other, now, false);
+	inode_touch(inode, now, false);
+	inode_touch(olddir, now, true);
+	if (newdir != olddir)
+		inode_touch(newdir, now, true);
+}
+
+static int rename_locked(struct renaming *r, const struct parent *from,
+			 const struct parent *to, const struct cred *cred,
+			 struct leftover *left)
+{
+	struct inode *inode = r->old->inode;
+	struct inode *other = r->target ? r->target->inode : NULL;
+	int ret;
+
+	/* Two names of one file: nothing to do. */
+	if (inode == other)
+		return 0;
+	ret = may_rename(r, cred);
+	if (ret)
+		return ret;
+	lock_two(inode, other, !other || lock_order(inode, other));
+	ret = -ENOTEMPTY;
+	if (other && !r->exchange && inode_is_dir(other) && other->dir.entries)
+		goto out_unlock;
+	ret = rename_prepare(r, from, to);
+	if (!ret)
+		rename_commit(r, left);
+out_unlock:
+	unlock_two(inode, other);
+	return ret;
+}
+
+/* One of the flags, or none. */
+bool rename_flags_are_valid(unsigned int flags)
+{
+	return flags == 0 || flags == BERTH_RENAME_NOREPLACE ||
+	       flags == BERTH_RENAME_EXCHANGE;
+}
+
+static int check_rename(const struct parent *from, const struct parent *to,
+			unsigned int flags)
+{
+	if (from->dir->vfs != to->dir->vfs)
+		return -EXDEV;
+	if (from->last_type != LAST_NORM)
+		return -EBUSY;
+	if (to->last_type != LAST_NORM)
+		return flags & BERTH_RENAME_NOREPLACE ? -EEXIST : -EBUSY;
+	return 0;
+}
+
+static void leftover_put(const struct leftover *left)
+{
+	if (left->orphan)
+		iput(left->orphan);
+	if (left->parent[0])
+		iput(left->parent[0]);
+	if (left->parent[1])
+		iput(left->parent[1]);
+}
+
+int do_rename(struct parent *from, struct parent *to, const struct cred *cred,
+	      unsigned int flags)
+{
+	struct berth_vfs *vfs = from->dir->vfs;
+	struct renaming r = { .olddir = from->dir,
+			      .newdir = to->dir,
+			      .exchange = flags & BERTH_RENAME_EXCHANGE };
+	struct leftover left = { 0 };
+	int ret;
+
+	ret = check_rename(from, to, flags);
+	if (ret)
+		return ret;
+	ret = mnt_want_write(&vfs->mnt);
+	if (ret)
+		return ret;
+	mutex_lock(&vfs->rename_lock);
+	lock_two(r.olddir, r.newdir,
+		 is_ancestor(r.olddir, r.newdir) ||
+			 (!is_ancestor(r.newdir, r.olddir) &&
+			  lock_order(r.olddir, r.newdir)));
+	ret = find_both(&r, from, to, flags);
+	if (!ret)
+		ret = rename_locked(&r, from, to, cred, &left);
+	unlock_two(r.olddir, r.newdir);
+	mutex_unlock(&vfs->rename_lock);
+	mnt_drop_write(&vfs->mnt);
+	leftover_put(&left);
+	return ret;
+}
+
+/* ---- Exported, by path ---- */
+
+static int create_at(struct berth_task *task, int dirfd, const char *path,
+		     const struct new_entry *entry)
+{
+	struct cred *cred = cred_get(task);
+	struct parent parent;
+	int ret;
+
+	ret = parent_get(&parent, task, cred, dirfd, path);
+	if (ret)
+		goto out_put_cred;
+	ret = retry_after_drain(do_create(&parent, cred, entry, NULL));
+	parent_put(&parent);
+out_put_cred:
+	cred_put(cred);
+	rcu_poll();
+	return ret;
+}
+
+int berth_mkdirat(struct berth_task *task, int dirfd, const char *path,
+		  mode_t mode)
+{
+	struct new_entry entry = { .mode = S_IFDIR |
+					   (apply_umask(task, mode) & 01777) };
+
+	return create_at(task, dirfd, path, &entry);
+}
+
+int berth_mkdir(struct berth_task *task, const char *path, mode_t mode)
+{
+	return berth_mkdirat(task, BERTH_AT_FDCWD, path, mode);
+}
+
+int berth_mknodat(struct berth_task *task, int dirfd, const char *path,
+		  mode_t mode, uint64_t rdev)
+{
+	struct cred *cred = cred_get(task);
+	int ret = check_node(cred, &mode, rdev);
+	struct new_entry entry = {
+		.mode = (mode & S_IFMT) | apply_umask(task, mode),
+		.rdev = S_ISCHR(mode) || S_ISBLK(mode) ? rdev : 0,
+	};
+
+	cred_put(cred);
+	return ret ? ret : create_at(task, dirfd, path, &entry);
+}
+
+int berth_symlinkat(struct berth_task *task, const char *target, int dirfd,
+		    const char *path)
+{
+	struct new_entry entry = { .mode = S_IFLNK | 0777, .target = target };
+	int ret = path_check(target);
+
+	return ret ? ret : create_at(task, dirfd, path, &entry);
+}
+
+int berth_symlink(struct berth_task *task, const char *target, const char *path)
+{
+	return berth_symlinkat(task, target, BERTH_AT_FDCWD, path);
+}
+
+int berth_unlinkat(struct berth_task *task, int dirfd, const char *path,
+		   unsigned int flags)
+{
+	struct cred *cred;
+	struct parent parent;
+	int ret;
+
+	if (flags & ~BERTH_AT_REMOVEDIR)
+		return -EINVAL;
+	cred = cred_get(task);
+	ret = parent_get(&parent, task, cred, dirfd, path);
+	if (ret)
+		goto out_put_cred;
+	ret = do_unlink(&parent, cred, flags & BERTH_AT_REMOVEDIR);
+	parent_put(&parent);
+out_put_cred:
+	cred_put(cred);
+	rcu_poll();
+	return ret;
+}
+
+int berth_unlink(struct berth_task *task, const char *path)
+{
+	return berth_unlinkat(task, BERTH_AT_FDCWD, path, 0);
+}
+
+int berth_rmdir(struct berth_task *task, const char *path)
+{
+	return berth_unlinkat(task, BERTH_AT_FDCWD, path, BERTH_AT_REMOVEDIR);
+}
+
+int berth_linkat(struct berth_task *task, int olddirfd, const char *oldpath,
+		 int newdirfd, const char *newpath, unsigned int flags)
+{
+	struct parent parent;
+	struct inode *inode;
+	struct cred *cred;
+	int ret;
+
+	if (flags & ~(BERTH_AT_SYMLINK_FOLLOW | BERTH_AT_EMPTY_PATH))
+		return -EINVAL;
+	cred = cred_get(task);
+	ret = inode_get(task, cred, olddirfd, oldpath,
+			flags & BERTH_AT_SYMLINK_FOLLOW ? WALK_FOLLOW : 0,
+			flags & BERTH_AT_EMPTY_PATH, &inode);
+	if (ret)
+		goto out_put_cred;
+	ret = parent_get(&parent, task, cred, newdirfd, newpath);
+	if (ret)
+		goto out_put_inode;
+	ret = retry_after_drain(do_link(inode, &parent, cred));
+	parent_put(&parent);
+out_put_inode:
+	iput(inode);
+out_put_cred:
+	cred_put(cred);
+	rcu_poll();
+	return ret;
+}
+
+int berth_link(struct berth_task *task, const char *oldpath,
+	       const char *newpath)
+{
+	return berth_linkat(task, BERTH_AT_FDCWD, oldpath, BERTH_AT_FDCWD,
+			    newpath, 0);
+}
+
+int berth_renameat2(struct berth_task *task, int olddirfd, const char *oldpath,
+		    int newdirfd, const char *newpath, unsigned int flags)
+{
+	struct parent from, to;
+	struct cred *cred;
+	int ret;
+
+	if (!rename_flags_are_valid(flags))
+		return -EINVAL;
+	cred = cred_get(task);
+	ret = parent_get(&from, task, cred, olddirfd, oldpath);
+	if (ret)
+		goto out_put_cred;
+	ret = parent_get(&to, task, cred, newdirfd, newpath);
+	if (ret)
+		goto out_put_from;
+	ret = retry_after_drain(do_rename(&from, &to, cred, flags));
+	parent_put(&to);
+out_put_from:
+	parent_put(&from);
+out_put_cred:
+	cred_put(cred);
+	rcu_poll();
+	return ret;
+}
+
+int berth_rename(struct berth_task *task, const char *oldpath,
+		 const char *newpath)
+{
+	return berth_renameat2(task, BERTH_AT_FDCWD, oldpath, BERTH_AT_FDCWD,
+			       newpath, 0);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Modifications of directories, on an owned parent and a name.
+ *
+ * All stand inside the mount's gate and hold the directory's lock; all allocate
+ * before they change anything, so that no error leaves one half done (V5).
+ */
+#ifndef VFS_DIROPS_H
+#define VFS_DIROPS_H
+
+#include "vfs/namei.h"
+
+/* A new entry: its type is in @mode; the umask has been applied. */
+struct new_entry {
+	mode_t mode;
+	uint64_t rdev;
+	const char *target;
+};
+
+/*
+ * Make a new inode under a name.  The caller is inside the gate and holds the
+ * directory's lock, and has checked that the name is free and may be made.
+ * @inode, if not NULL, gets the inode, owned.
+ */
+int make_entry(struct parent *parent, const struct cred *cred,
+	       const struct new_entry *entry, struct inode **inode);
+
+/* May entries be made in a directory?  Under its lock. */
+int may_create(const struct inode *dir, const struct cred *cred);
+
+/* The whole operation, gate and lock included. */
+int do_create(struct parent *parent, const struct cred *cred,
+	      const struct new_entry *entry, struct inode **inode);
+int do_unlink(struct parent *parent, const struct cred *cred, bool rmdir);
+int do_link(struct inode *inode, struct parent *parent,
+	    const struct cred *cred);
+int do_rename(struct parent *from, struct parent *to, const struct cred *cred,
+	      unsigned int flags);
+
+bool rename_flags_are_valid(unsigned int flags);
+
+mode_t apply_umask(const struct berth_task *task, mode_t mode);
+/* The type and permission bits of a node to make: 0 or an error. */
+int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev);
+
+#endif

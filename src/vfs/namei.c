@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Path walks: lock-free, in one read section. */
+#include <errno.h>
+
+#include "vfs/namei.h"
+#include "vfs/open.h"
+
+int path_check(const char *path)
+{
+	if (!path)
+		return -EFAULT;
+	if (!*path)
+		return -ENOENT;
+	if (strnlen(path, PATH_MAX_BYTES) >= PATH_MAX_BYTES)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+/* Where a walk starts.  The root is found again by ".." and "/". */
+static int walk_start(struct nameidata *nd, struct berth_task *task, int dirfd,
+		      const char *path)
+{
+	struct file *file;
+
+	/* As RCU(task_dir_get:A). */
+	nd->root = rcu_dereference(task->root);
+	if (*path == '/') {
+		nd->inode = nd->root;
+	} else if (dirfd == BERTH_AT_FDCWD) {
+		/* As RCU(task_dir_get:A). */
+		nd->inode = rcu_dereference(task->cwd);
+	} else {
+		file = vfs_borrow(task, dirfd, 0);
+		if (!file)
+			return -EBADF;
+		nd->inode = file->inode;
+		vfs_return(file);
+		if (!inode_is_dir(nd->inode))
+			return -ENOTDIR;
+	}
+	return 0;
+}
+
+static inline int may_walk(const struct nameidata *nd)
+{
+	if (unlikely(!inode_is_dir(nd->inode)))
+		return -ENOTDIR;
+	return inode_permission(nd->inode, nd->cred, MAY_EXEC);
+}
+
+static enum last_type type_of(const struct qstr *last)
+{
+	if (likely(last->name[0] != '.' || last->len > 2))
+		return LAST_NORM;
+	if (last->len == 1)
+		return LAST_DOT;
+	return last->name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
+}
+
+static struct inode *walk_dotdot(const struct nameidata *nd)
+{
+	struct inode *parent;
+
+	if (nd->inode == nd->root)
+		return nd->inode;
+	/* RCU(walk_dotdot:A) pairs with REL(dir_set_parent:A) */
+	parent = rcu_dereference(nd->inode->dir.parent);
+	return parent ? parent : nd->inode;
+}
+
+static struct inode *walk_last(const struct nameidata *nd)
+{
+	if (likely(nd->last_type == LAST_NORM))
+		return d_lookup(nd->inode, &nd->last);
+	return nd->last_type == LAST_DOT ? nd->inode : walk_dotdot(nd);
+}
+
+/* Cut the next component off; returns what follows it. */
+static const char *walk_component(struct nameidata *nd, const char *name)
+{
+	qstr_init(&nd->last, name);
+	nd->last_type = type_of(&nd->last);
+	name += nd->last.len;
+	if (*name == '/') {
+		while (*name == '/')
+			name++;
+		if (!*name && !nd->depth)
+			nd->want_dir = true;
+	}
+	return name;
+}
+
+/* Go on with the text of a link, and later with @rest. */
+static int walk_follow(struct nameidata *nd, struct inode *link,
+		       const char *rest, const char **name)
+{
+	if (++nd->links > LINKS_MAX)
+		return -ELOOP;
+	touch_atime(link);
+	if (*rest)
+		nd->rest[nd->depth++] = rest;
+	*name = link->target;
+	if (**name == '/')
+		nd->inode = nd->root;
+	return 0;
+}
+
+static int walk_end(const struct nameidata *nd)
+{
+	return nd->want_dir && !inode_is_dir(nd->inode) ? -ENOTDIR : 0;
+}
+
+static int walk(struct nameidata *nd, const char *name, unsigned int flags)
+{
+	struct inode *child;
+	const char *rest;
+	bool final;
+	int ret;
+
+	for (;;) {
+		while (*name == '/')
+			name++;
+		if (!*name && !nd->depth) {
+			nd->last_type = LAST_ROOT;
+			return walk_end(nd);
+		}
+		if (!*name) {
+			name = nd->rest[--nd->depth];
+			continue;
+		}
+		ret = may_walk(nd);
+		if (unlikely(ret))
+			return ret;
+		rest = walk_component(nd, name);
+		if (unlikely(nd->last.len > NAME_MAX_BYTES))
+			return -ENAMETOOLONG;
+		final = !*rest && !nd->depth;
+		if (final && (flags & WALK_PARENT))
+			return 0;
+		if (unlikely(final && (flags & WALK_CREATE) && nd->want_dir &&
+			     nd->last_type == LAST_NORM))
+			return -EISDIR;
+		child = walk_last(nd);
+		if (!child) {
+			nd->missing = final && (flags & WALK_CREATE);
+			return nd->missing ? 0 : -ENOENT;
+		}
+		if (unlikely(S_ISLNK(inode_mode(child))) &&
+		    (!final || (flags & WALK_FOLLOW) || nd->want_dir)) {
+			ret = walk_follow(nd, child, rest, &name);
+			if (ret)
+				return ret;
+			continue;
+		}
+		nd->inode = child;
+		if (final)
+			return walk_end(nd);
+		name = rest;
+	}
+}
+
+int path_walk(struct nameidata *nd, struct berth_task *task, int dirfd,
+	      const char *path, unsigned int flags)
+{
+	int ret;
+
+	nd->missing = false;
+	nd->want_dir = false;
+	nd->links = 0;
+	nd->depth = 0;
+	ret = walk_start(nd, task, dirfd, path);
+	return ret ? ret : walk(nd, path, flags);
+}
+
+/* ---- Owning what was found ---- */
+
+int parent_of_walk(struct parent *parent, const struct nameidata *nd)
+{
+	if (!igrab(nd->inode))
+		return -ENOENT;
+	parent->dir = nd->inode;
+	parent->last_type = nd->last_type;
+	parent->want_dir = nd->want_dir;
+	if (nd->last_type == LAST_ROOT)
+		return 0;
+	parent->last = nd->last;
+	memcpy(parent->name, nd->last.name, nd->last.len);
+	parent->name[nd->last.len] = '\0';
+	parent->last.name = parent->name;
+	return 0;
+}
+
+int parent_of_name(struct parent *parent, struct inode *dir, const char *name)
+{
+	if (!name)
+		return -EFAULT;
+	qstr_init(&parent->last, name);
+	parent->last_type = type_of(&parent->last);
+	if (!parent->last.len || name[parent->last.len])
+		return -EINVAL;
+	if (parent->last.len > NAME_MAX_BYTES)
+		return -ENAMETOOLONG;
+	parent->want_dir = false;
+	parent->dir = dir;
+	if (!inode_is_dir(dir))
+		return -ENOTDIR;
+	ihold(dir);
+	return 0;
+}
+
+int parent_get(struct parent *parent, struct berth_task *task,
+	       const struct cred *cred, int dirfd, const char *path)
+{
+	struct nameidata nd;
+	int ret = path_check(path);
+
+	if (ret)
+		return ret;
+	nd.cred = cred;
+	rcu_read_lock();
+	ret = path_walk(&nd, task, dirfd, path, WALK_PARENT);
+	if (!ret)
+		ret = parent_of_walk(parent, &nd);
+	rcu_read_unlock();
+	return ret;
+}
+
+void parent_put(struct parent *parent)
+{
+	iput(parent->dir);
+}
+
+static int inode_of_fd(struct berth_task *task, int fd, struct inode **inode)
+{
+	struct file *file;
+
+	if (fd == BERTH_AT_FDCWD) {
+		/* As RCU(task_dir_get:A). */
+		*inode = rcu_dereference(task->cwd);
+		return 0;
+	}
+	file = vfs_borrow(task, fd, 0);
+	if (!file)
+		return -EBADF;
+	*inode = file->inode;
+	vfs_return(file);
+	return 0;
+}
+
+/*
+ * An inode that dies between the walk and the grab lost its last name in
+ * between; the walk tells what became of the path since.
+ */
+int inode_get(struct berth_task *task, const struct cred *cred, int dirfd,
+	      const char *path, unsigned int flags, bool empty,
+	      struct inode **inode)
+{
+	struct nameidata nd;
+	int ret;
+
+	empty = empty && (!path || !*path);
+	ret = empty ? 0 : path_check(path);
+	if (ret)
+		return ret;
+	nd.cred = cred;
+	rcu_read_lock();
+	do {
+		if (empty)
+			ret = inode_of_fd(task, dirfd, &nd.inode);
+		else
+			ret = path_walk(&nd, task, dirfd, path, flags);
+	} while (!ret && !igrab(nd.inode));
+	rcu_read_unlock();
+	if (!ret)
+		*inode = nd.inode;
+	return ret;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Path walks.
+ *
+ * A walk runs in one read section, takes no lock and no reference, and follows
+ * symbolic links by keeping what is left of each path on a small stack.  Who
+ * wants to modify what it found owns the directory, leaves the read section, locks
+ * it and looks again.
+ */
+#ifndef VFS_NAMEI_H
+#define VFS_NAMEI_H
+
+#include "vfs/dentry.h"
+#include "vfs/task.h"
+
+#define PATH_MAX_BYTES 4096u
+#define LINKS_MAX      40u
+
+enum last_type {
+	LAST_NORM,
+	LAST_DOT,
+	LAST_DOTDOT,
+	LAST_ROOT, /* the path was "/" */
+};
+
+#define WALK_FOLLOW 0x1u /* a link in last place, too */
+#define WALK_PARENT 0x2u /* stop before the last component */
+#define WALK_CREATE 0x4u /* the last component may be missing */
+
+struct nameidata {
+	const struct cred *cred;
+	struct inode *root;
+	struct inode *inode; /* where the walk is, or has ended */
+	struct qstr last;
+	enum last_type last_type;
+	bool missing;  /* with WALK_CREATE: @inode is the parent of @last */
+	bool want_dir; /* a trailing slash */
+	unsigned int links;
+	unsigned int depth;
+	const char *rest[LINKS_MAX];
+};
+
+/* -EFAULT, -ENOENT (empty) or -ENAMETOOLONG, before anything is looked up. */
+int path_check(const char *path);
+
+/*
+ * In a read section: walk @path, which path_check() has passed, from @dirfd.
+ * The result is in nd->inode, valid in that section.
+ */
+int path_walk(struct nameidata *nd, struct berth_task *task, int dirfd,
+	      const char *path, unsigned int flags);
+
+/* The directory and the name that a modification is about. */
+struct parent {
+	struct inode *dir; /* owned */
+	struct qstr last;
+	enum last_type last_type;
+	bool want_dir;
+	char name[NAME_MAX_BYTES + 1];
+};
+
+/* Walk to the parent of @path and own it.  Checks the path, too. */
+int parent_get(struct parent *parent, struct berth_task *task,
+	       const struct cred *cred, int dirfd, const char *path);
+void parent_put(struct parent *parent);
+/* Own the walk's directory and copy its last name; -ENOENT if it is dying. */
+int parent_of_walk(struct parent *parent, const struct nameidata *nd);
+/* One component given by a caller: 0, -EINVAL or -ENAMETOOLONG. */
+int parent_of_name(struct parent *parent, struct inode *dir, const char *name);
+
+/*
+ * Own what a path leads to.  @flags: WALK_FOLLOW.  With @empty an empty (or
+ * NULL) path is the file of @dirfd itself.
+ */
+int inode_get(struct berth_task *task, const struct cred *cred, int dirfd,
+	      const char *path, unsigned int flags, bool empty,
+	      struct inode **inode);
+
+#endif

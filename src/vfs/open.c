@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open files: their memory, open, close, fcntl.
+ *
+ * An open without O_CREAT runs in one read section from the first component to
+ * the reference on the inode.  The number is reserved first, as Linux does: a
+ * full table gives EMFILE before a file is created.
+ *
+ * *Memory*.  A thread keeps the files that it freed, up to MAGAZINE_MAX, and
+ * takes from there: an open and close loop does not pass through the allocator.
+ * Instances with an allocator or a cap of their own do without.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/report.h"
+#include "base/thread.h"
+#include "vfs/dirops.h"
+#include "vfs/open.h"
+
+/* Linux shows this one in F_GETFL of every 64-bit program. */
+#define O_LARGEFILE_SHOWN 0100000u
+
+#define OPEN_FLAGS                                                            \
+	((unsigned int)(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC |   \
+			O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_DIRECT | \
+			O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |    \
+			O_PATH | O_ASYNC))
+#define OPEN_PATH_FLAGS \
+	((unsigned int)(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC))
+#define SETFL_FLAGS \
+	((unsigned int)(O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC))
+#define TMPFILE_FLAG ((unsigned int)(O_TMPFILE & ~O_DIRECTORY))
+
+/* ---- Memory ---- */
+
+#define MAGAZINE_MAX (2 * RCU_BATCH)
+
+/* The calling thread's free files, linked by their first word. */
+static __thread struct {
+	struct file *free;
+	unsigned int count;
+	bool at_exit;
+} magazine;
+
+static struct bytes file_bytes(void)
+{
+	return bytes_of(sizeof(struct file));
+}
+
+static struct file **magazine_link(struct file *file)
+{
+	return (struct file **)(void *)&file->inode;
+}
+
+static void magazine_empty(void)
+{
+	struct file *file;
+
+	while ((file = magazine.free) != NULL) {
+		magazine.free = *magazine_link(file);
+		sys_free(file, file_bytes());
+	}
+	magazine.count = 0;
+	magazine.at_exit = false;
+}
+
+static struct file *file_alloc(struct berth_vfs *vfs)
+{
+	struct file *file = magazine.free;
+
+	if (!mem_is_plain(&vfs->mem))
+		return mem_zalloc_lines(&vfs->mem, file_bytes());
+	if (!file)
+		return sys_zalloc_lines(file_bytes());
+	magazine.free = *magazine_link(file);
+	magazine.count--;
+	return file;
+}
+
+/* Under AddressSanitizer memory goes back at once, so that it can watch it. */
+static bool magazine_add(struct file *file)
+{
+	if (WITH_ASAN || magazine.count >= MAGAZINE_MAX)
+		return false;
+	if (unlikely(!magazine.at_exit)) {
+		if (!thread_at_exit(magazine_empty))
+			return false;
+		magazine.at_exit = true;
+	}
+	*magazine_link(file) = magazine.free;
+	magazine.free = file;
+	magazine.count++;
+	return true;
+}
+
+/*
+ * What a file's instance was is told by its memory: the instance itself may be
+ * gone when the last file is freed.  Only one with an allocator or a cap waits
+ * for its files, in berth_vfs_destroy().
+ */
+static void file_dealloc(struct file *file)
+{
+	struct mem *mem = file->mem;
+
+	if (mem)
+		mem_free(mem, file, file_bytes());
+	else if (!magazine_add(file))
+		sys_free(file, file_bytes());
+}
+
+/* ---- The end of a file ---- */
+
+static void vfs_file_release(struct berth_file *base)
+{
+	struct file *file = container_of(base, struct file, base);
+	struct inode *inode = file->inode;
+
+	if (file->fmode & FMODE_WRITE)
+		mnt_put_write_access(&inode->vfs->mnt);
+	iput(inode);
+}
+
+static void vfs_file_free(struct berth_file *base)
+{
+	file_dealloc(container_of(base, struct file, base));
+}
+
+const struct berth_file_operations vfs_file_operations = {
+	.release = vfs_file_release,
+	.free = vfs_file_free,
+};
+
+/* ---- Flags ---- */
+
+/* What open makes of its flags: 0, -EINVAL or -EOPNOTSUPP. */
+static int open_flags(unsigned int *flags)
+{
+	*flags &= OPEN_FLAGS | TMPFILE_FLAG;
+	if (*flags & TMPFILE_FLAG) {
+		if ((*flags & (unsigned int)O_TMPFILE) !=
+			    (unsigned int)O_TMPFILE ||
+		    !(*flags & O_ACCMODE) || (*flags & O_CREAT))
+			return -EINVAL;
+		return -EOPNOTSUPP;
+	}
+	if (*flags & O_PATH)
+		*flags &= OPEN_PATH_FLAGS;
+	else if ((*flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
+	return 0;
+}
+
+static unsigned int fmode_of(unsigned int flags)
+{
+	if (flags & O_PATH)
+		return 0;
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY:
+		return FMODE_OPEN | FMODE_READ;
+	case O_WRONLY:
+		return FMODE_OPEN | FMODE_WRITE;
+	case O_RDWR:
+		return FMODE_OPEN | FMODE_READ | FMODE_WRITE;
+	default: /* 3: for ioctl alone, on Linux */
+		return FMODE_OPEN;
+	}
+}
+
+/* The permission that an open asks for. */
+static unsigned int may_of(unsigned int flags)
+{
+	static const unsigned int may[] = { MAY_READ, MAY_WRITE,
+					    MAY_READ | MAY_WRITE,
+					    MAY_READ | MAY_WRITE };
+	unsigned int mask = may[flags & O_ACCMODE];
+
+	if (flags & O_PATH)
+		return 0;
+	return flags & O_TRUNC ? mask | MAY_WRITE : mask;
+}
+
+/* ---- Open ---- */
+
+/*
+ * May an inode that exists be opened?  Also for a file made by this very open,
+ * with @mask 0: its permissions are not asked.
+ */
+static int may_open(const struct inode *inode, const struct cred *cred,
+		    unsigned int flags, unsigned int mask)
+{
+	mode_t mode = inode_mode(inode);
+
+	if (flags & O_PATH)
+		return (flags & O_DIRECTORY) && !S_ISDIR(mode) ? -ENOTDIR : 0;
+	if (S_ISDIR(mode)) {
+		if (mask & MAY_WRITE)
+			return -EISDIR;
+	} else {
+		if (flags & O_DIRECTORY)
+			return -ENOTDIR;
+		if (S_ISLNK(mode))
+			return -ELOOP;
+	}
+	if ((mask & MAY_WRITE) && mnt_is_readonly(&inode->vfs->mnt) &&
+	    S_ISREG(mode))
+		return -EROFS;
+	if (inode_permission(inode, cred, mask))
+		return -EACCES;
+	if ((flags & O_NOATIME) && !inode_owner_or_capable(inode, cred))
+		return -EPERM;
+	return S_ISREG(mode) || S_ISDIR(mode) ? 0 : -ENXIO;
+}
+
+/* Walk to what exists and own it. */
+static int open_existing(struct file *file, struct berth_task *task, int dirfd,
+			 const char *path, unsigned int flags)
+{
+	struct nameidata nd;
+	int ret;
+
+	rcu_read_lock();
+	/* As RCU(cred_get:A). */
+	nd.cred = rcu_dereference(task->cred);
+	do {
+		ret = path_walk(&nd, task, dirfd, path,
+				flags & O_NOFOLLOW ? 0 : WALK_FOLLOW);
+		if (!ret)
+			ret = may_open(nd.inode, nd.cred, flags, may_of(flags));
+	} while (!ret && unlikely(!igrab(nd.inode)));
+	rcu_read_unlock();
+	if (!ret)
+		file->inode = nd.inode;
+	return ret;
+}
+
+/* The name is missing: make it, unless somebody else has meanwhile. */
+static int create_missing(struct file *file, struct parent *parent,
+			  struct berth_task *task, const struct cred *cred,
+			  mode_t mode)
+{
+	struct new_entry entry = { .mode = S_IFREG | apply_umask(task, mode) };
+	int ret;
+
+	ret = do_create(parent, cred, &entry, &file->inode);
+	return ret;
+}
+
+/*
+ * One look at the path: open what it leads to, or create it.  -EAGAIN when the
+ * name came into being between the look and the creation.
+ */
+static int open_or_create_once(struct file *file, struct berth_task *task,
+			       const struct cred *cred, int dirfd,
+			       const char *path, unsigned int flags,
+			       mode_t mode, bool *created)
+{
+	struct nameidata nd;
+	struct parent parent;
+	unsigned int walk = WALK_CREATE;
+	int ret;
+
+	if (!(flags & (O_NOFOLLOW | O_EXCL)))
+		walk |= WALK_FOLLOW;
+	nd.cred = cred;
+	rcu_read_lock();
+	ret = path_walk(&nd, task, dirfd, path, walk);
+	if (!ret && nd.missing)
+		ret = parent_of_walk(&parent, &nd);
+	else if (!ret && (flags & O_EXCL))
+		ret = -EEXIST;
+	else if (!ret && inode_is_dir(nd.inode))
+		ret = -EISDIR;
+	else if (!ret)
+		ret = may_open(nd.inode, cred, flags, may_of(flags));
+	if (!ret && !nd.missing && !igrab(nd.inode))
+		ret = -EAGAIN;
+	rcu_read_unlock();
+	*created = !ret && nd.missing;
+	if (ret)
+		return ret;
+	if (!nd.missing) {
+		file->inode = nd.inode;
+		return 0;
+	}
+	ret = create_missing(file, &parent, task, cred, mode);
+	parent_put(&parent);
+	return ret == -EEXIST && !(flags & O_EXCL) ? -EAGAIN : ret;
+}
+
+static int open_or_create(struct file *file, struct berth_task *task, int dirfd,
+			  const char *path, unsigned int flags, mode_t mode,
+			  bool *created)
+{
+	struct cred *cred = cred_get(task);
+	int ret;
+
+	do {
+		ret = retry_after_drain(open_or_create_once(
+			file, task, cred, dirfd, path, flags, mode, created));
+	} while (ret == -EAGAIN);
+	cred_put(cred);
+	return ret;
+}
+
+static void open_truncate(struct inode *inode, struct berth_task *task)
+{
+	struct cred *cred = cred_get(task);
+
+	mnt_want_write_file(&inode->vfs->mnt);
+	mutex_lock(&inode->lock);
+	inode_kill_setid(inode, cred);
+	inode_truncate(inode, 0);
+	mutex_unlock(&inode->lock);
+	mnt_drop_write(&inode->vfs->mnt);
+	cred_put(cred);
+}
+
+/*
+ * The inode is owned and allowed: count the writer, truncate, describe.  On
+ * failure the file's inode is the caller's to put.
+ */
+static int open_finish(struct file *file, struct berth_task *task,
+		       unsigned int flags, bool created)
+{
+	struct inode *inode = file->inode;
+	struct vfsmount *mnt = &inode->vfs->mnt;
+	bool truncate =
+		(flags & O_TRUNC) && !created && S_ISREG(inode_mode(inode));
+	int ret = 0;
+
+	file->fmode = fmode_of(flags);
+	if ((file->fmode & FMODE_WRITE) || truncate)
+		ret = mnt_get_write_access(mnt);
+	if (ret)
+		return ret;
+	if (truncate)
+		open_truncate(inode, task);
+	if (truncate && !(file->fmode & FMODE_WRITE))
+		mnt_put_write_access(mnt);
+	flags &= ~(unsigned int)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC |
+				 O_CLOEXEC);
+	if (!(flags & O_PATH))
+		flags |= O_LARGEFILE_SHOWN;
+	berth_file_init(&file->base, &vfs_file_operations, flags, 0);
+	store_relaxed(&file->pos, (uint64_t)0);
+	file->mem = mem_is_plain(&inode->vfs->mem) ? NULL : &inode->vfs->mem;
+	return 0;
+}
+
+/* Nobody has seen the file yet, and it has no inode. */
+static void file_discard(struct file *file, struct berth_vfs *vfs)
+{
+	file->mem = mem_is_plain(&vfs->mem) ? NULL : &vfs->mem;
+	file_dealloc(file);
+}
+
+/* Reserve a number and a file's memory. */
+static int open_reserve(struct berth_task *task, unsigned int flags,
+			struct file **file)
+{
+	int fd = alloc_fd(task->files, 0, flags & O_CLOEXEC);
+
+	if (fd < 0)
+		return fd;
+	*file = file_alloc(task->vfs);
+	if (*file)
+		return fd;
+	put_unused_fd(task->files, (unsigned int)fd);
+	return -ENOMEM;
+}
+
+/* The file's inode is owned, or @ret an error: show the file or take all back. */
+static int open_conclude(struct berth_task *task, struct file *file, int fd,
+			 unsigned int flags, bool created, int ret)
+{
+	if (!ret) {
+		ret = open_finish(file, task, flags, created);
+		if (!ret) {
+			fd_install(task->files, (unsigned int)fd, &file->base);
+			return fd;
+		}
+		iput(file->inode);
+	}
+	file_discard(file, task->vfs);
+	put_unused_fd(task->files, (unsigned int)fd);
+	return ret;
+}
+
+int berth_openat(struct berth_task *task, int dirfd, const char *path,
+		 unsigned int flags, mode_t mode)
+{
+	bool created = false;
+	struct file *file;
+	int fd, ret;
+
+	ret = open_flags(&flags);
+	if (!ret)
+		ret = path_check(path);
+	if (unlikely(ret))
+		return ret;
+	fd = retry_after_drain(open_reserve(task, flags, &file));
+	if (unlikely(fd < 0))
+		return fd;
+	if (flags & O_CREAT)
+		ret = open_or_create(file, task, dirfd, path, flags, mode,
+				     &created);
+	else
+		ret = open_existing(file, task, dirfd, path, flags);
+	ret = open_conclude(task, file, fd, flags, created, ret);
+	rcu_poll();
+	return ret;
+}
+
+int berth_open(struct berth_task *task, const char *path, unsigned int flags,
+	       mode_t mode)
+{
+	return berth_openat(task, BERTH_AT_FDCWD, path, flags, mode);
+}
+
+int berth_inode_open(struct berth_task *task, struct berth_inode *handle,
+		     unsigned int flags)
+{
+	struct inode *inode = inode_of_handle(handle);
+	struct cred *cred;
+	struct file *file;
+	int fd, ret;
+
+	flags &= ~(unsigned int)(O_CREAT | O_EXCL);
+	ret = open_flags(&flags);
+	if (ret)
+		return ret;
+	fd = retry_after_drain(open_reserve(task, flags, &file));
+	if (fd < 0)
+		return fd;
+	cred = cred_get(task);
+	ret = may_open(inode, cred, flags, may_of(flags));
+	cred_put(cred);
+	if (!ret) {
+		ihold(inode);
+		file->inode = inode;
+	}
+	ret = open_conclude(task, file, fd, flags, false, ret);
+	rcu_poll();
+	return ret;
+}
+
+/* As open_or_create_once(), but from a directory and a name. */
+static int create_by_name(struct file *file, struct berth_task *task,
+			  struct cred *cred, struct parent *parent,
+			  unsigned int flags, mode_t mode, bool *created)
+{
+	struct inode *found;
+	int ret;
+
+	for (;;) {
+		*created = false;
+		ret = inode_permission(parent->dir, cred, MAY_EXEC);
+		if (ret)
+			return ret;
+		rcu_read_lock();
+		found = d_lookup(parent->dir, &parent->last);
+		if (found && (flags & O_EXCL))
+			ret = -EEXIST;
+		else if (found && inode_is_dir(found))
+			ret = -EISDIR;
+		else if (found)
+			ret = may_open(found, cred, flags, may_of(flags));
+		if (found && !ret && !igrab(found)) {
+			rcu_read_unlock();
+			continue;
+		}
+		rcu_read_unlock();
+		file->inode = found;
+		if (ret || found)
+			return ret;
+		*created = true;
+		ret = retry_after_drain(
+			create_missing(file, parent, task, cred, mode));
+		if (ret != -EEXIST || (flags & O_EXCL))
+			return ret;
+	}
+}
+
+int berth_inode_create(struct berth_task *task, struct berth_inode *dir,
+		       const char *name, unsigned int flags, mode_t mode,
+		       struct berth_inode **inode, struct berth_stat *st)
+{
+	struct parent parent;
+	struct cred *cred;
+	struct file *file;
+	struct inode *made;
+	bool created;
+	int fd, ret;
+
+	ret = open_flags(&flags);
+	if (ret)
+		return ret;
+	ret = parent_of_name(&parent, inode_of_handle(dir), name);
+	if (ret)
+		return ret;
+	fd = retry_after_drain(open_reserve(task, flags, &file));
+	if (fd < 0)
+		goto out_put_parent;
+	cred = cred_get(task);
+	ret = -EISDIR;
+	if (parent.last_type == LAST_NORM)
+		ret = create_by_name(file, task, cred, &parent, flags, mode,
+				     &created);
+	cred_put(cred);
+	made = file->inode;
+	if (!ret)
+		ihold(made);
+	fd = open_conclude(task, file, fd, flags, !ret && created, ret);
+	if (fd >= 0)
+		inode_give(made, inode, st);
+	else if (!ret)
+		iput(made);
+out_put_parent:
+	parent_put(&parent);
+	rcu_poll();
+	return fd;
+}
+
+/* ---- Close, dup, fcntl ---- */
+
+int berth_close(struct berth_task *task, int fd)
+{
+	int ret = close_fd(task->files, (unsigned int)fd);
+
+	rcu_poll();
+	return ret;
+}
+
+int berth_dup(struct berth_task *task, int fd)
+{
+	return berth_files_dup(handle_of(task->files), fd);
+}
+
+int berth_dup2(struct berth_task *task, int oldfd, int newfd)
+{
+	return berth_files_dup2(handle_of(task->files), oldfd, newfd);
+}
+
+int berth_dup3(struct berth_task *task, int oldfd, int newfd,
+	       unsigned int flags)
+{
+	return berth_files_dup3(handle_of(task->files), oldfd, newfd, flags);
+}
+
+static int getfl(struct berth_task *task, int fd)
+{
+	struct file *file = vfs_borrow(task, fd, 0);
+	int flags;
+
+	if (!file)
+		return -EBADF;
+	/* Relaxed: one word, which orders nothing. */
+	flags = (int)load_relaxed(&file->base.flags);
+	vfs_return(file);
+	return flags;
+}
+
+static int setfl_check(struct berth_task *task, const struct file *file,
+		       unsigned int old, unsigned int flags)
+{
+	if (!(file->fmode & FMODE_OPEN))
+		return -EBADF;
+	if (!(flags & ~old & O_NOATIME))
+		return 0;
+	/* As RCU(cred_get:A). */
+	return inode_owner_or_capable(file->inode, rcu_dereference(task->cred))
+		       ? 0
+		       : -EPERM;
+}
+
+static int setfl(struct berth_task *task, int fd, unsigned int flags)
+{
+	struct file *file = vfs_borrow(task, fd, 0);
+	unsigned int old;
+	int ret;
+
+	if (!file)
+		return -EBADF;
+	/* Relaxed: one word, which orders nothing. */
+	old = load_relaxed(&file->base.flags);
+	do {
+		ret = setfl_check(task, file, old, flags);
+	} while (!ret &&
+		 !cas_relaxed(&file->base.flags, &old,
+			      (old & ~SETFL_FLAGS) | (flags & SETFL_FLAGS)));
+	vfs_return(file);
+	return ret;
+}
+
+int berth_fcntl(struct berth_task *task, int fd, int cmd, long arg)
+{
+	struct berth_files *files = handle_of(task->files);
+
+	switch (cmd) {
+	case F_DUPFD:
+		return berth_files_dupfd(files, fd, (int)arg, 0);
+	case F_DUPFD_CLOEXEC:
+		return berth_files_dupfd(files, fd, (int)arg, O_CLOEXEC);
+	case F_GETFD:
+		return berth_files_getfd(files, fd);
+	case F_SETFD:
+		return berth_files_setfd(files, fd, (int)arg);
+	case F_GETFL:
+		return getfl(task, fd);
+	case F_SETFL:
+		return setfl(task, fd, (unsigned int)arg);
+	default:
+		return berth_files_getfd(files, fd) < 0 ? -EBADF : -EINVAL;
+	}
+}

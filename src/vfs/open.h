@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Open files of the VFS: a struct berth_file with an inode and an offset. */
+#ifndef VFS_OPEN_H
+#define VFS_OPEN_H
+
+#include "files/files.h"
+#include "vfs/task.h"
+
+#define FMODE_READ  0x1u
+#define FMODE_WRITE 0x2u /* holds the mount's write access */
+#define FMODE_OPEN  0x4u /* not only a place (O_PATH) */
+
+/*
+ * The offset is one word without a lock: a read claims its bytes by a
+ * compare-and-swap, a write by one under the inode's lock, a seek stores.
+ */
+struct file {
+	struct berth_file base;
+	struct inode *inode; /* owned */
+	struct mem *mem;     /* NULL: the system's */
+	unsigned int fmode;
+	uint64_t pos; /* written by every read and write */
+} cache_aligned;
+
+static_assert(sizeof(struct file) <= 192, "the size to reach");
+
+extern const struct berth_file_operations vfs_file_operations;
+
+/* NULL when the object is a user's own, or of another instance. */
+static inline struct file *file_of(struct berth_file *base)
+{
+	if (unlikely(base->ops != &vfs_file_operations))
+		return NULL;
+	return container_of(base, struct file, base);
+}
+
+/* Borrow or own a VFS file that is open for one of @fmode (0: any, also a
+ * place): NULL is -EBADF. */
+hot_inline struct file *vfs_borrow(struct berth_task *task, int fd,
+				   unsigned int fmode)
+{
+	struct berth_file *base = fdget_rcu(task->files, (unsigned int)fd);
+	struct file *file;
+
+	if (unlikely(!base))
+		return NULL;
+	file = file_of(base);
+	if (likely(file && (!fmode || (file->fmode & fmode))))
+		return file;
+	fdput_rcu(base);
+	return NULL;
+}
+
+static inline void vfs_return(struct file *file)
+{
+	fdput_rcu(&file->base);
+}
+
+static inline struct file *vfs_get(struct berth_task *task, int fd,
+				   unsigned int fmode)
+{
+	struct berth_file *base = fget(task->files, (unsigned int)fd);
+	struct file *file;
+
+	if (!base)
+		return NULL;
+	file = file_of(base);
+	if (file && (!fmode || (file->fmode & fmode)))
+		return file;
+	fput(base);
+	return NULL;
+}
+
+/* ---- Handles of inodes, for the calls by inode ---- */
+
+static inline struct inode *inode_of_handle(const struct berth_inode *handle)
+{
+	return (struct inode *)handle;
+}
+
+/* Hand an owned inode out, with its attributes if @st is not NULL. */
+void inode_give(struct inode *inode, struct berth_inode **handle,
+		struct berth_stat *st);
+
+/* Under the lock and inside the gate, for a regular file. */
+void inode_truncate(struct inode *inode, uint64_t size);
+/* Under the lock: data changed by one without privilege, drop set-id bits. */
+void inode_kill_setid(struct inode *inode, const struct cred *cred);
+
+#endif

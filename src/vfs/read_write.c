@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data: read, write, seek, truncate.
+ *
+ * *Reads* borrow the file, claim bytes by moving the offset with one
+ * compare-and-swap, and copy them from pages found without a lock.  A read is
+ * as of the size that it saw when it claimed: a truncation that overtakes the
+ * copy makes it see zeros.  A long read owns the file and borrows piece by piece,
+ * so that no grace period waits for it.
+ *
+ * *Writes* own the file and hold the inode's lock from taking the end of the file
+ * (O_APPEND) or the offset to the last byte, so that appends are whole and none
+ * is lost (V1).  All that can fail comes first (write_begin); then the offset is
+ * claimed; then the bytes are copied and the size is published.
+ *
+ * The offset itself is never locked: a seek that races with a write comes before
+ * its claim or after it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "vfs/namei.h"
+#include "vfs/open.h"
+
+#define RW_COUNT_MAX  ((size_t)0x7ffff000)
+#define FILE_SIZE_MAX ((uint64_t)INT64_MAX)
+
+/* A read longer than this does not stay in one borrow. */
+#define BORROW_MAX ((size_t)256 * 1024)
+
+static size_t rw_count(size_t count)
+{
+	return count < RW_COUNT_MAX ? count : RW_COUNT_MAX;
+}
+
+/* As Linux: a count that is no size, or that runs past the last offset. */
+static int rw_check(uint64_t pos, size_t count)
+{
+	if (count > SSIZE_MAX || pos > FILE_SIZE_MAX - count)
+		return -EINVAL;
+	return 0;
+}
+
+/* ---- Read ---- */
+
+/* How many of @count bytes lie below the size at this instant? */
+hot_inline size_t below_size(const struct inode *inode, uint64_t pos,
+			     size_t count)
+{
+	uint64_t size = inode_size(inode);
+
+	if (pos >= size)
+		return 0;
+	return count < size - pos ? count : size - pos;
+}
+
+/*
+ * Claim up to @count bytes at the file's offset: *@pos is where they are.
+ * Relaxed: the offset orders nothing but itself.
+ */
+hot_inline size_t claim_read(struct file *file, size_t count, uint64_t *pos)
+{
+	size_t n;
+
+	*pos = load_relaxed(&file->pos);
+	do {
+		n = below_size(file->inode, *pos, count);
+		if (!n)
+			return 0;
+	} while (unlikely(!cas_relaxed(&file->pos, pos, *pos + n)));
+	return n;
+}
+
+/* Piece by piece, the borrow given up in between; the file is owned. */
+static noinline void read_long(struct inode *inode, char *buf, size_t count,
+			       uint64_t pos)
+{
+	size_t n;
+
+	for (; count; count -= n, pos += n, buf += n) {
+		n = count < BORROW_MAX ? count : BORROW_MAX;
+		rcu_read_lock();
+		inode->ops->read(inode, buf, n, pos);
+		rcu_read_unlock();
+	}
+}
+
+/* Copy what was claimed, and end the borrow. */
+hot_inline void read_claimed(struct file *file, void *buf, size_t count,
+			     uint64_t pos)
+{
+	struct inode *inode = file->inode;
+
+	if (!(load_relaxed(&file->base.flags) & O_NOATIME))
+		touch_atime(inode);
+	if (unlikely(count > BORROW_MAX) &&
+	    kref_get_unless_zero(&file->base.refs)) {
+		vfs_return(file);
+		read_long(inode, buf, count, pos);
+		fput(&file->base);
+		rcu_poll();
+		return;
+	}
+	if (count)
+		inode->ops->read(inode, buf, count, pos);
+	vfs_return(file);
+}
+
+static int not_readable(struct file *file)
+{
+	vfs_return(file);
+	return -EISDIR;
+}
+
+ssize_t berth_read(struct berth_task *task, int fd, void *buf, size_t count)
+{
+	struct file *file = vfs_borrow(task, fd, FMODE_READ);
+	uint64_t pos;
+	size_t n;
+
+	if (unlikely(!file))
+		return -EBADF;
+	if (unlikely(!S_ISREG(inode_mode(file->inode))))
+		return not_readable(file);
+	n = claim_read(file, rw_count(count), &pos);
+	/* A wrong count and a place past all files end up here, too. */
+	if (unlikely(!n) && rw_check(pos, count)) {
+		vfs_return(file);
+		return -EINVAL;
+	}
+	read_claimed(file, buf, n, pos);
+	return (ssize_t)n;
+}
+
+ssize_t berth_pread(struct berth_task *task, int fd, void *buf, size_t count,
+		    int64_t pos)
+{
+	struct file *file;
+
+	if (unlikely(pos < 0))
+		return -EINVAL;
+	file = vfs_borrow(task, fd, FMODE_READ);
+	if (unlikely(!file))
+		return -EBADF;
+	if (unlikely(!S_ISREG(inode_mode(file->inode))))
+		return not_readable(file);
+	if (unlikely(rw_check((uint64_t)pos, count))) {
+		vfs_return(file);
+		return -EINVAL;
+	}
+	count = below_size(file->inode, (uint64_t)pos, rw_count(count));
+	read_claimed(file, buf, count, (uint64_t)pos);
+	return (ssize_t)count;
+}
+
+/* ---- Write ---- */
+
+void inode_kill_setid(struct inode *inode, const struct cred *cred)
+{
+	mode_t mode = inode->mode, kill = S_ISUID;
+
+	if (cred_overrides(cred))
+		return;
+	if ((mode & S_IXGRP) || !cred_in_group(cred, inode->gid))
+		kill |= S_ISGID;
+	if (!(mode & kill))
+		return;
+	attr_begin(inode);
+	seq_store(&inode->mode, mode & ~kill);
+	attr_end(inode);
+}
+
+/* Where a write goes. */
+struct place {
+	struct file *file;
+	uint64_t pos;
+	bool at_offset; /* and moves it */
+	bool append;
+	bool partly; /* fewer bytes than wanted are better than none */
+};
+
+/* Under the lock: -EFBIG, -EINVAL or how much of @count is allowed. */
+static ssize_t place_take(struct place *place, const struct inode *inode,
+			  size_t count)
+{
+	if (place->append)
+		place->pos = inode->size;
+	else if (place->at_offset)
+		place->pos = load_relaxed(&place->file->pos);
+	if (rw_check(place->pos, 0))
+		return -EINVAL;
+	if (place->pos >= FILE_SIZE_MAX)
+		return -EFBIG;
+	if (count > FILE_SIZE_MAX - place->pos)
+		count = FILE_SIZE_MAX - place->pos;
+	return (ssize_t)count;
+}
+
+/* Under the lock: move the offset over what will be written; false: it has
+ * moved meanwhile. */
+static bool place_claim(const struct place *place, size_t count)
+{
+	uint64_t pos = place->pos;
+
+	if (!place->at_offset)
+		return true;
+	if (!place->append)
+		return cas_relaxed(&place->file->pos, &pos, pos + count);
+	store_relaxed(&place->file->pos, pos + count);
+	return true;
+}
+
+/* Get all that the write needs: how many bytes will be written, or an error. */
+static ssize_t write_gather(struct place *place, struct inode *inode,
+			    size_t count, struct page_list *pages)
+{
+	ssize_t want, n;
+
+	for (;;) {
+		want = place_take(place, inode, count);
+		if (want <= 0)
+			return want;
+		n = inode->ops->write_begin(inode, place->pos, (size_t)want,
+					    pages);
+		if (n < want && !place->partly)
+			n = -ENOSPC;
+		if (n > 0 && likely(place_claim(place, (size_t)n)))
+			return n;
+		inode->ops->write_abort(inode, pages);
+		if (n < 0)
+			return n;
+	}
+}
+
+/* Under the lock, inside the gate. */
+static ssize_t write_locked(struct place *place, struct inode *inode,
+			    const struct cred *cred, const void *buf,
+			    size_t count)
+{
+	struct page_list pages;
+	ssize_t n;
+
+	n = write_gather(place, inode, count, &pages);
+	if (n <= 0)
+		return n;
+	inode_kill_setid(inode, cred);
+	inode->ops->write_end(inode, place->pos, buf, (size_t)n, &pages);
+	attr_begin(inode);
+	if (place->pos + (size_t)n > inode->size)
+		inode_set_size(inode, place->pos + (size_t)n);
+	attr_end(inode);
+	inode_touch(inode, inode_now(inode), true);
+	return n;
+}
+
+static ssize_t write_once(struct place *place, const struct cred *cred,
+			  const void *buf, size_t count)
+{
+	struct inode *inode = place->file->inode;
+	ssize_t ret;
+
+	mnt_want_write_file(&inode->vfs->mnt);
+	mutex_lock(&inode->lock);
+	ret = write_locked(place, inode, cred, buf, count);
+	mutex_unlock(&inode->lock);
+	mnt_drop_write(&inode->vfs->mnt);
+	return ret;
+}
+
+/* The file is owned, and given back. */
+static ssize_t write_file(struct berth_task *task, struct place *place,
+			  const void *buf, size_t count)
+{
+	struct file *file = place->file;
+	struct cred *cred;
+	ssize_t ret;
+
+	ret = rw_check(place->pos, count);
+	if (ret || !count)
+		goto out_put_file;
+	place->append = load_relaxed(&file->base.flags) & O_APPEND;
+	cred = cred_get(task);
+	count = rw_count(count);
+	ret = write_once(place, cred, buf, count);
+	if (unlikely(ret == -ENOSPC || ret == -ENOMEM)) {
+		rcu_drain();
+		place->partly = true;
+		ret = write_once(place, cred, buf, count);
+	}
+	cred_put(cred);
+out_put_file:
+	fput(&file->base);
+	rcu_poll();
+	return ret;
+}
+
+ssize_t berth_write(struct berth_task *task, int fd, const void *buf,
+		    size_t count)
+{
+	struct place place = { .file = vfs_get(task, fd, FMODE_WRITE),
+			       .at_offset = true };
+
+	if (unlikely(!place.file))
+		return -EBADF;
+	place.pos = load_relaxed(&place.file->pos);
+	return write_file(task, &place, buf, count);
+}
+
+ssize_t berth_pwrite(struct berth_task *task, int fd, const void *buf,
+		     size_t count, int64_t pos)
+{
+	struct place place = { .pos = (uint64_t)pos };
+
+	if (unlikely(pos < 0))
+		return -EINVAL;
+	place.file = vfs_get(task, fd, FMODE_WRITE);
+	if (unlikely(!place.file))
+		return -EBADF;
+	return write_file(task, &place, buf, count);
+}
+
+/* ---- Seek ---- */
+
+static int64_t seek_current(struct file *file, int64_t offset)
+{
+	uint64_t pos = load_relaxed(&file->pos);
+	int64_t to;
+
+	do {
+		if (__builtin_add_overflow((int64_t)pos, offset, &to) || to < 0)
+			return -EINVAL;
+	} while (offset && !cas_relaxed(&file->pos, &pos, (uint64_t)to));
+	return to;
+}
+
+static noinline int64_t seek_other(struct file *file, int64_t offset,
+				   int whence)
+{
+	struct inode *inode = file->inode;
+	uint64_t size = inode_size(inode);
+	int64_t to;
+
+	if (whence == SEEK_CUR)
+		return seek_current(file, offset);
+	if (!S_ISREG(inode_mode(inode)))
+		return -EINVAL;
+	switch (whence) {
+	case SEEK_END:
+		if (__builtin_add_overflow((int64_t)size, offset, &to))
+			return -EINVAL;
+		break;
+	case SEEK_DATA:
+	case SEEK_HOLE:
+		if (offset < 0 || (uint64_t)offset >= size)
+			return -ENXIO;
+		to = inode->ops->seek(inode, (uint64_t)offset, size,
+				      whence == SEEK_DATA);
+		if (to < 0)
+			return to;
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (to < 0)
+		return -EINVAL;
+	store_relaxed(&file->pos, (uint64_t)to);
+	return to;
+}
+
+int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset, int whence)
+{
+	struct file *file = vfs_borrow(task, fd, FMODE_OPEN);
+	int64_t ret = offset;
+
+	if (unlikely(!file))
+		return -EBADF;
+	/* Relaxed: the offset orders nothing but itself. */
+	if (likely(whence == SEEK_SET && offset >= 0))
+		store_relaxed(&file->pos, (uint64_t)offset);
+	else if (whence == SEEK_SET)
+		ret = -EINVAL;
+	else
+		ret = seek_other(file, offset, whence);
+	vfs_return(file);
+	return ret;
+}
+
+/* ---- Truncate ---- */
+
+void inode_truncate(struct inode *inode, uint64_t size)
+{
+	uint64_t old = inode->size;
+
+	attr_begin(inode);
+	inode_set_size(inode, size);
+	attr_end(inode);
+	inode_touch(inode, inode_now(inode), true);
+	if (size < old)
+		inode->ops->truncate(inode, size);
+}
+
+/* Inside the gate. */
+static void truncate_locked(struct inode *inode, const struct cred *cred,
+			    uint64_t size)
+{
+	mutex_lock(&inode->lock);
+	inode_kill_setid(inode, cred);
+	inode_truncate(inode, size);
+	mutex_unlock(&inode->lock);
+}
+
+int berth_ftruncate(struct berth_task *task, int fd, int64_t length)
+{
+	struct file *file;
+	struct cred *cred;
+	int ret = -EINVAL;
+
+	if (length < 0)
+		return -EINVAL;
+	file = vfs_get(task, fd, FMODE_OPEN);
+	if (!file)
+		return -EBADF;
+	if (!(file->fmode & FMODE_WRITE) || !S_ISREG(inode_mode(file->inode)))
+		goto out_put_file;
+	cred = cred_get(task);
+	mnt_want_write_file(&file->inode->vfs->mnt);
+	truncate_locked(file->inode, cred, (uint64_t)length);
+	mnt_drop_write(&file->inode->vfs->mnt);
+	cred_put(cred);
+	ret = 0;
+out_put_file:
+	fput(&file->base);
+	rcu_poll();
+	return ret;
+}
+
+static int truncate_inode(struct inode *inode, const struct cred *cred,
+			  uint64_t size)
+{
+	int ret;
+
+	if (inode_is_dir(inode))
+		return -EISDIR;
+	if (!S_ISREG(inode_mode(inode)))
+		return -EINVAL;
+	ret = mnt_want_write(&inode->vfs->mnt);
+	if (ret)
+		return ret;
+	ret = inode_permission(inode, cred, MAY_WRITE);
+	/* By path, nothing to do is nothing done. */
+	if (!ret && (inode_size(inode) != size || load_relaxed(&inode->blocks)))
+		truncate_locked(inode, cred, size);
+	mnt_drop_write(&inode->vfs->mnt);
+	return ret;
+}
+
+int berth_truncate(struct berth_task *task, const char *path, int64_t length)
+{
+	struct inode *inode;
+	struct cred *cred;
+	int ret;
+
+	if (length < 0)
+		return -EINVAL;
+	cred = cred_get(task);
+	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
+			&inode);
+	if (!ret) {
+		ret = truncate_inode(inode, cred, (uint64_t)length);
+		iput(inode);
+	}
+	cred_put(cred);
+	rcu_poll();
+	return ret;
+}

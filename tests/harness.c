@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests share; see harness.h. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <berth/kref.h>
+
+#include "harness.h"
+
+/* ---- Arguments and time ---- */
+
+static struct {
+	const char *program;
+	const char *only; /* the case asked for, or NULL */
+	uint64_t seed;
+	double seconds;
+	bool shown;
+} run = { .seconds = 1 };
+
+double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void show_seed(void)
+{
+	fprintf(stderr,
+		"seed %" PRIu64 ", repeat with: %s --seed %" PRIu64
+		" --seconds %g%s%s\n",
+		run.seed, run.program, run.seed, run.seconds,
+		run.only ? " " : "", run.only ? run.only : "");
+}
+
+uint64_t test_seed(void)
+{
+	if (!run.shown)
+		show_seed();
+	run.shown = true;
+	return run.seed;
+}
+
+void repeat_with_seed(uint64_t seed)
+{
+	run.seed = seed;
+}
+
+double test_seconds(void)
+{
+	return run.seconds;
+}
+
+static void usage(int status)
+{
+	fprintf(status ? stderr : stdout,
+		"usage: %s [--seed N] [--seconds S] [CASE]\n", run.program);
+	exit(status);
+}
+
+/* The whole of @text as a number, or the usage. */
+static double number(const char *text)
+{
+	char *end;
+	double value;
+
+	errno = 0;
+	value = text ? strtod(text, &end) : -1;
+	if (!text || errno || *end || value < 0)
+		usage(2);
+	return value;
+}
+
+static uint64_t seed_number(const char *text)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = text ? strtoull(text, &end, 0) : 0;
+	if (!text || errno || end == text || *end)
+		usage(2);
+	return value;
+}
+
+static void read_environment(void)
+{
+	const char *seed = getenv("BERTH_SEED");
+	const char *seconds = getenv("BERTH_TORTURE_SECONDS");
+	struct timespec time;
+
+	if (seconds && *seconds)
+		run.seconds = number(seconds);
+	if (seed && *seed) {
+		run.seed = seed_number(seed);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &time);
+	run.seed = (uint64_t)time.tv_sec * 1000003 + (uint64_t)time.tv_nsec;
+}
+
+static void read_arguments(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--seed"))
+			run.seed = seed_number(argv[++i]);
+		else if (!strcmp(argv[i], "--seconds"))
+			run.seconds = number(argv[++i]);
+		else if (!strcmp(argv[i], "--help"))
+			usage(0);
+		else if (argv[i][0] == '-' || run.only)
+			usage(2);
+		else
+			run.only = argv[i];
+	}
+}
+
+/* A name that fits no case would pass for a success. */
+static void limit_to_asked(const struct CMUnitTest *cases, size_t count)
+{
+	size_t i;
+
+	cmocka_set_test_filter(run.only);
+	for (i = 0; i < count; i++)
+		if (!fnmatch(run.only, cases[i].name, 0))
+			return;
+	fprintf(stderr, "no such case: %s; there are:\n", run.only);
+	for (i = 0; i < count; i++)
+		fprintf(stderr, "  %s\n", cases[i].name);
+	exit(2);
+}
+
+int run_some_cases(int argc, char **argv, const struct CMUnitTest *cases,
+		   size_t count)
+{
+	const char *name = strrchr(argv[0], '/');
+
+	run.program = argv[0];
+	read_environment();
+	read_arguments(argc, argv);
+	if (run.only)
+		limit_to_asked(cases, count);
+	return _cmocka_run_group_tests(name ? name + 1 : argv[0], cases, count,
+				       NULL, NULL);
+}
+
+void check_failed(const char *file, int line, const char *condition)
+{
+	fprintf(stderr, "%s:%d: failed: %s\n", file, line, condition);
+	show_seed();
+	abort();
+}
+
+void check_equal_failed(long long a, long long b, const char *file, int line,
+			const char *text)
+{
+	fprintf(stderr, "%lld is not %lld\n", a, b);
+	check_failed(file, line, text);
+}
+
+/* ---- Random numbers ---- */
+
+/* splitmix64: spreads seeds that are near each other. */
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+struct random random_of(uint64_t seed, uint64_t stream)
+{
+	return (struct random){ mix(mix(seed) + stream) | 1 };
+}
+
+/* xorshift64*; the state is never zero. */
+uint64_t random_next(struct random *random)
+{
+	uint64_t x = random->state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	random->state = x;
+	return x * 0x2545f4914f6cdd1d;
+}
+
+/* ---- Races ---- */
+
+/* The race that is on. */
+static struct {
+	atomic_bool time_over;
+	bool last_round;
+	pthread_barrier_t meeting;
+	atomic_uint ready; /* goes up only: see start_together() */
+	unsigned int count;
+} the_race;
+
+bool keep_going(void)
+{
+	return !atomic_load_explicit(&the_race.time_over, memory_order_relaxed);
+}
+
+/*
+ * A barrier wakes sleepers one after the other, and a short round is over
+ * before the last is awake.  So whoever is awake spins until all are.
+ */
+static void start_together(void)
+{
+	unsigned int mine = atomic_fetch_add(&the_race.ready, 1);
+	unsigned int all = mine - mine % the_race.count + the_race.count;
+	unsigned int tries = 0;
+
+	while ((int)(atomic_load(&the_race.ready) - all) < 0)
+		if (++tries % 256 == 0)
+			sched_yield();
+}
+
+bool next_round(struct worker *worker, void (*between)(void *shared))
+{
+	bool go_on;
+
+	if (pthread_barrier_wait(&the_race.meeting) ==
+	    PTHREAD_BARRIER_SERIAL_THREAD) {
+		between(worker->shared);
+		the_race.last_round = !keep_going();
+	}
+	pthread_barrier_wait(&the_race.meeting);
+	go_on = !the_race.last_round;
+	start_together();
+	return go_on;
+}
+
+/*
+ * A timer stops each worker now and then, wherever it is, for up to as long as
+ * a grace period takes: so a window of two instructions is met in a second.
+ * (ThreadSanitizer puts signals off, and needs no windows.)
+ */
+enum {
+	STALL_EVERY_US = 700, /* on average */
+	STALL_MAX_US = 400,
+};
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+static __thread struct random stall_random;
+static __thread timer_t stall_timer;
+
+static void stall_again(void)
+{
+	struct itimerspec time = { 0 };
+
+	time.it_value.tv_nsec =
+		1 +
+		1000 * (long)random_below(&stall_random, 2 * STALL_EVERY_US);
+	timer_settime(stall_timer, 0, &time, NULL);
+}
+
+static void stall(int signal)
+{
+	int saved = errno;
+	double end;
+
+	(void)signal;
+	end = now() + 1e-6 * random_below(&stall_random, STALL_MAX_US);
+	while (now() < end)
+		;
+	stall_again();
+	errno = saved;
+}
+
+static void begin_stalls(struct random random)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID,
+				  .sigev_signo = SIGRTMIN };
+	struct sigaction action = { .sa_handler = stall,
+				    .sa_flags = SA_RESTART };
+
+	stall_random = random;
+	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+	check(!sigaction(SIGRTMIN, &action, NULL));
+	check(!timer_create(CLOCK_MONOTONIC, &event, &stall_timer));
+	stall_again();
+}
+
+/* A signal that is on its way still finds a timer, or one that is gone. */
+static void end_stalls(void)
+{
+	timer_delete(stall_timer);
+}
+
+struct runner {
+	pthread_t thread;
+	struct worker worker;
+	void (*function)(struct worker *);
+};
+
+static void *run_worker(void *arg)
+{
+	struct runner *runner = arg;
+
+	pthread_barrier_wait(&the_race.meeting);
+	start_together();
+	if (!UNDER_TSAN)
+		begin_stalls(random_of(run.seed, runner->worker.index + 1000));
+	runner->function(&runner->worker);
+	if (!UNDER_TSAN)
+		end_stalls();
+	return NULL;
+}
+
+static void let_time_pass(void)
+{
+	struct timespec time = { .tv_sec = (time_t)run.seconds };
+
+	time.tv_nsec = (long)((run.seconds - (double)time.tv_sec) * 1e9);
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &time, &time) == EINTR)
+		;
+}
+
+void run_race(void *shared, void (*const *functions)(struct worker *),
+	      size_t count)
+{
+	struct runner *runners = calloc(count, sizeof(*runners));
+	uint64_t seed = test_seed();
+	size_t i;
+
+	check(runners);
+	the_race.count = (unsigned int)count;
+	atomic_store(&the_race.ready, 0);
+	atomic_store(&the_race.time_over, false);
+	pthread_barrier_init(&the_race.meeting, NULL, (unsigned int)count);
+
+	for (i = 0; i < count; i++) {
+		runners[i].function = functions[i];
+		runners[i].worker = (struct worker){
+			.index = (unsigned int)i,
+			.random = random_of(seed, i),
+			.shared = shared,
+		};
+		check(!pthread_create(&runners[i].thread, NULL, run_worker,
+				      &runners[i]));
+	}
+	let_time_pass();
+	atomic_store(&the_race.time_over, true);
+
+	for (i = 0; i < count; i++) {
+		pthread_join(runners[i].thread, NULL);
+		fprintf(stderr, "worker %zu: %lu\n", i, runners[i].worker.work);
+		check(runners[i].worker.work > 0);
+	}
+	pthread_barrier_destroy(&the_race.meeting);
+	free(runners);
+}
+
+/* ---- Reports ---- */
+
+enum {
+	REPORTS_KEPT = 64,
+};
+
+static struct {
+	pthread_mutex_t lock;
+	unsigned int count;
+	char invariants[REPORTS_KEPT][40];
+} reports = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void record(const char *invariant, const char *detail, void *arg)
+{
+	check(arg == &reports);
+	check(invariant && *invariant);
+	check(detail && *detail);
+	pthread_mutex_lock(&reports.lock);
+	if (reports.count < REPORTS_KEPT)
+		snprintf(reports.invariants[reports.count],
+			 sizeof(reports.invariants[0]), "%s", invariant);
+	reports.count++;
+	pthread_mutex_unlock(&reports.lock);
+}
+
+void record_reports(void)
+{
+	reports.count = 0;
+	berth_set_report_handler(record, &reports);
+}
+
+unsigned int stop_recording(void)
+{
+	berth_set_report_handler(NULL, NULL);
+	return reports.count;
+}
+
+unsigned int reports_of(const char *invariant)
+{
+	unsigned int found = 0, i;
+
+	pthread_mutex_lock(&reports.lock);
+	check(reports.count <= REPORTS_KEPT);
+	for (i = 0; i < reports.count; i++)
+		found += !strcmp(reports.invariants[i], invariant);
+	pthread_mutex_unlock(&reports.lock);
+	return found;
+}

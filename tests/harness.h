@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests share: a seed and a time from the command line, random
+ * numbers, threads that start and stop together, and a record of reports.
+ *
+ * A test program ends in
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		static const struct CMUnitTest cases[] = {
+ *			cmocka_unit_test(first_case),
+ *		};
+ *
+ *		return run_cases(argc, argv, cases);
+ *	}
+ *
+ * and then takes [--seed N] [--seconds S] [CASE], where CASE may have * and ?.
+ * BERTH_SEED and BERTH_TORTURE_SECONDS in the environment do as well.  Without
+ * a seed the clock gives one; it is printed with the command that repeats the
+ * run when a case first asks for it.
+ */
+#ifndef TESTS_HARNESS_H
+#define TESTS_HARNESS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define UNDER_ASAN 1
+#else
+#define UNDER_ASAN 0
+#endif
+#ifdef __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
+#endif
+
+/* ---- Running ---- */
+
+#define run_cases(argc, argv, cases) \
+	run_some_cases(argc, argv, cases, sizeof(cases) / sizeof((cases)[0]))
+
+int run_some_cases(int argc, char **argv, const struct CMUnitTest *cases,
+		   size_t count);
+
+/* Shows seed and command on the first call. */
+uint64_t test_seed(void);
+/* A single-threaded test of many rounds calls this with each round's seed. */
+void repeat_with_seed(uint64_t seed);
+double test_seconds(void);
+/* Monotonic time in seconds, from some start. */
+double now(void);
+
+/* ---- Conditions, on any thread ---- */
+
+/* cmocka's own assertions are for the thread that runs the case. */
+#define check(condition) \
+	((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+#define check_equal(a, b) check_equal_at(a, b, __FILE__, __LINE__, #a " is " #b)
+
+/* Say what is wrong and how to repeat it, and abort. */
+void check_failed(const char *file, int line, const char *condition)
+	__attribute__((noreturn, cold));
+void check_equal_failed(long long a, long long b, const char *file, int line,
+			const char *condition) __attribute__((noreturn, cold));
+
+static inline void check_equal_at(long long a, long long b, const char *file,
+				  int line, const char *condition)
+{
+	if (__builtin_expect(a != b, 0))
+		check_equal_failed(a, b, file, line, condition);
+}
+
+/* ---- Random numbers ---- */
+
+struct random {
+	uint64_t state;
+};
+
+/* Different streams of one seed have nothing in common. */
+struct random random_of(uint64_t seed, uint64_t stream);
+uint64_t random_next(struct random *random);
+
+/* From 0 to @bound - 1. */
+static inline unsigned int random_below(struct random *random,
+					unsigned int bound)
+{
+	return (unsigned int)((random_next(random) >> 32) * bound >> 32);
+}
+
+/* True once in @one_in times. */
+static inline bool random_once_in(struct random *random, unsigned int one_in)
+{
+	return random_below(random, one_in) == 0;
+}
+
+/* ---- Races ---- */
+
+/*
+ * One thread of a race.  It counts in @work what it did; a thread that ends
+ * with zero fails the test.
+ */
+struct worker {
+	unsigned int index;
+	struct random random;
+	void *shared;
+	unsigned long work;
+};
+
+/*
+ * Run each function on a thread of its own, all from the same moment, and wait
+ * until they have returned.  keep_going() turns false after test_seconds().
+ */
+#define race(shared, ...)                                               \
+	run_race(shared, (void (*[])(struct worker *)){ __VA_ARGS__ },  \
+		 sizeof((void (*[])(struct worker *)){ __VA_ARGS__ }) / \
+			 sizeof(void (*)(struct worker *)))
+
+void run_race(void *shared, void (*const *functions)(struct worker *),
+	      size_t count);
+
+bool keep_going(void);
+
+/*
+ * Wait for all other workers; one of them calls @between (checks the round that
+ * is over, prepares the next) while the others wait.  False, for all alike,
+ * when time is over; @between has been called then, too.
+ */
+bool next_round(struct worker *worker, void (*between)(void *shared));
+
+/* ---- Reports of broken contracts ---- */
+
+/* Count reports from now on, instead of aborting. */
+void record_reports(void);
+/* Back to aborting.  Returns how many there were of any kind. */
+unsigned int stop_recording(void);
+/* How many of this invariant since record_reports(). */
+unsigned int reports_of(const char *invariant);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrows against closes: a number is closed and opened again all the time;
+ * whoever borrows the file behind it has that very file until he returns it
+ * (F2), and never one whose close was over before he asked (F1).
+ */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include <berth/files.h>
+
+#include "harness.h"
+#include "probe.h"
+
+enum {
+	NUMBERS = 2,
+};
+
+/* Behind each number: the newest id whose close has returned. */
+static atomic_ulong closed[NUMBERS];
+
+static atomic_ulong found, missed;
+
+static void borrower(struct worker *worker)
+{
+	struct random *random = &worker->random;
+	unsigned int looks;
+	struct berth_file *file;
+	struct probe *probe;
+	uint64_t floor, id;
+	int fd;
+
+	for (; keep_going(); worker->work++) {
+		fd = (int)random_below(random, NUMBERS);
+		floor = atomic_load(&closed[fd]);
+		file = berth_files_borrow(table, fd);
+		if (!file) {
+			atomic_fetch_add(&missed, 1);
+			continue;
+		}
+		probe = probe_of(file);
+		probe_check(probe);
+		id = probe->id;
+		check(id > floor);
+		for (looks = random_below(random, 200); looks; looks--) {
+			probe_check(probe);
+			check(probe->id == id);
+			check(probe->fd == fd);
+		}
+		if (random_once_in(random, 64)) {
+			sched_yield();
+			probe_check(probe);
+			check(probe->id == id);
+		}
+		berth_files_return(file);
+		atomic_fetch_add(&found, 1);
+	}
+}
+
+static void closer(struct worker *worker)
+{
+	struct probe *probe;
+	uint64_t id;
+	int fd;
+
+	for (; keep_going(); worker->work++) {
+		fd = (int)random_below(&worker->random, NUMBERS);
+		check_equal(berth_files_reserve(table, fd, 0), fd);
+		probe = probe_create(NULL, random_once_in(&worker->random, 4)
+						   ? BERTH_FILE_RELEASE_WAITS
+						   : 0);
+		probe->fd = fd;
+		id = probe->id;
+		berth_files_install(table, fd, &probe->file);
+		check_equal(berth_files_close(table, fd), 0);
+		atomic_store(&closed[fd], id);
+	}
+}
+
+static void borrow_vs_close(void **state)
+{
+	(void)state;
+	race(NULL, borrower, closer, borrower);
+	check(atomic_load(&found) > 0);
+	check(atomic_load(&missed) > 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest cases[] = {
+		table_test(borrow_vs_close),
+	};
+
+	return run_cases(argc, argv, cases);
+}
