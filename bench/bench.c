@@ -73,8 +73,8 @@ static int run_once(struct bench_result *result,
 		      result->threads, &figures) ||
 	    interrupted)
 		return -1;
-	if (result->nr_runs == 0 || figures.cpu_share < result->cpu_share)
-		result->cpu_share = figures.cpu_share;
+	if (figures.waited > result->waited)
+		result->waited = figures.waited;
 	result->runs[result->nr_runs++] = figures.rate;
 	return 0;
 }

@@ -63,7 +63,7 @@ struct bench_thread {
 	uint64_t units; /* done since the loop began, stored at its end */
 	double began;	/* when, in seconds */
 	double ended;
-	double cpu_time; /* what it had of a CPU in between */
+	double waited; /* for a CPU, in between */
 } __attribute__((aligned(2 * CACHE_LINE)));
 
 /* Of the steps, only loop() must be there. */
@@ -124,9 +124,9 @@ void *bench_alloc(size_t size);
 /* What comes out of a run. */
 struct bench_figures {
 	double rate; /* units a second */
-	/* The part of the CPU time its threads could have had that they did
-	 * have; below 1, somebody else was at work on these CPUs. */
-	double cpu_share;
+	/* The part of the time that its threads waited for a CPU, although
+	 * there were enough: others were at work. */
+	double waited;
 };
 
 /* One run, in a child process.  Return: 0, or -1 after a message. */
@@ -154,8 +154,8 @@ struct bench_result {
 	const struct bench_contender *contender;
 	unsigned int threads;
 	unsigned int nr_runs;
-	double *runs;	  /* units a second, in the order they were run */
-	double cpu_share; /* the least of them */
+	double *runs;  /* units a second, in the order they were run */
+	double waited; /* the most of them */
 	double median;
 	double min;
 	double max;

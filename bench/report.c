@@ -20,8 +20,8 @@
 
 #include "front/cli/message.h"
 
-/* Runs whose threads had less of the CPU time than this were disturbed. */
-#define QUIET 0.95
+/* Threads that wait for a CPU for more of their time were disturbed. */
+#define QUIET 0.05
 
 /* ---- Figures ---- */
 
@@ -161,16 +161,16 @@ static void print_contenders(const struct bench_report *report,
 static void print_disturbance(const struct bench_report *report,
 			      unsigned int first)
 {
-	double least = 1;
+	double most = 0;
 
 	for (unsigned int i = first; i < report->nr_results; i++)
-		if (report->results[i].cpu_share < least)
-			least = report->results[i].cpu_share;
-	if (least < QUIET)
+		if (report->results[i].waited > most)
+			most = report->results[i].waited;
+	if (most > QUIET)
 		fprintf(report->out,
-			"  Other work took up to %.0f %% of a run's CPU time; "
-			"measure again when the machine is quiet.\n",
-			(1 - least) * 100);
+			"  The machine was busy: a run waited up to %.0f %% of "
+			"its time for a CPU; measure again.\n",
+			most * 100);
 }
 
 void report_workload(const struct bench_report *report, unsigned int first)
@@ -295,7 +295,7 @@ static cJSON *json_of(const struct bench_report *report,
 	cJSON_AddNumberToObject(object, "max", result->max);
 	cJSON_AddNumberToObject(object, "spread_percent",
 				spread_percent(result));
-	cJSON_AddNumberToObject(object, "cpu_share", result->cpu_share);
+	cJSON_AddNumberToObject(object, "waited", result->waited);
 	add_ratio(object, "ratio_to_kernel",
 		  ratio_to(report, result, "kernel"));
 	add_ratio(object, "scaling", scaling(report, result));

@@ -46,12 +46,27 @@ static struct outcome *outcome;
 static bool cut_short; /* a signal asked for the end */
 static pthread_barrier_t barrier;
 
-static double now(clockid_t clock)
+static double now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* How long this thread has been ready to run without a CPU, in seconds; 0
+ * where the kernel does not tell. */
+static double time_waited(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	unsigned long long nanoseconds = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &nanoseconds) != 1)
+		nanoseconds = 0;
+	fclose(file);
+	return (double)nanoseconds / 1e9;
 }
 
 /* ---- For contenders ---- */
@@ -163,17 +178,18 @@ static void pin(const struct bench_thread *thread)
 static void loop(struct bench_thread *thread, double seconds)
 {
 	bool first = thread->index == 0;
+	double waited;
 
 	if (first)
 		store_relaxed(&bench_stop, false);
 	pthread_barrier_wait(&barrier);
 	if (first)
 		arm(seconds);
-	thread->began = now(CLOCK_MONOTONIC);
-	thread->cpu_time = -now(CLOCK_THREAD_CPUTIME_ID);
+	waited = time_waited();
+	thread->began = now();
 	thread->run->contender->loop(thread);
-	thread->cpu_time += now(CLOCK_THREAD_CPUTIME_ID);
-	thread->ended = now(CLOCK_MONOTONIC);
+	thread->ended = now();
+	thread->waited = time_waited() - waited;
 	pthread_barrier_wait(&barrier);
 }
 
@@ -224,26 +240,25 @@ static void work_together(struct bench_run *run)
 /* The time is that from the first thread's start to the last one's end. */
 static struct bench_figures sum_up(const struct bench_run *run)
 {
-	unsigned int cpus = (unsigned int)CPU_COUNT(&run->options->cpus);
 	double began = run->threads[0].began;
 	double ended = run->threads[0].ended;
-	double cpu_time = 0, seconds;
+	double waited = 0, seconds;
 	uint64_t units = 0;
 
 	for (unsigned int i = 0; i < run->nr_threads; i++) {
 		const struct bench_thread *thread = &run->threads[i];
 
 		units += thread->units;
-		cpu_time += thread->cpu_time;
+		waited += thread->waited;
 		began = thread->began < began ? thread->began : began;
 		ended = thread->ended > ended ? thread->ended : ended;
 	}
-	if (cpus > run->nr_threads)
-		cpus = run->nr_threads;
+	if ((unsigned int)CPU_COUNT(&run->options->cpus) < run->nr_threads)
+		waited = 0; /* for each other */
 	seconds = ended - began;
 	return (struct bench_figures){
 		.rate = (double)units / seconds,
-		.cpu_share = cpu_time / (seconds * cpus),
+		.waited = waited / (seconds * run->nr_threads),
 	};
 }
 

@@ -172,12 +172,14 @@ static void remember_inode(int fd)
 {
 	uint64_t id = probe_id_at(table, fd);
 	struct stat stat;
+	ino_t *more;
 
 	check(!fstat(fd, &stat));
 	if (id >= inodes_size) {
+		more = realloc(inodes, 2 * id * sizeof(*inodes));
+		check(more);
+		inodes = more;
 		inodes_size = 2 * id;
-		inodes = realloc(inodes, inodes_size * sizeof(*inodes));
-		check(inodes);
 	}
 	inodes[id] = stat.st_ino;
 }
@@ -318,7 +320,7 @@ static void all_short_sequences(void)
 		for (i = 0; i < LENGTH && ++place[i] == count; i++)
 			place[i] = 0;
 	} while (i < LENGTH);
-	check_equal(sequences, count * count * count);
+	check_equal(sequences, (unsigned long)count * count * count);
 }
 
 static void short_sequences(void **state)

@@ -469,6 +469,16 @@ static void L29_stat_of_the_empty_path(struct trace *t)
 	is(t, -ENOTDIR, stat_at(t, 0, "f", BERTH_AT_EMPTY_PATH));
 }
 
+static void L29_stat_where_search_is_not_allowed(struct trace *t)
+{
+	t_mkdir(t, "d", 0700);
+	t_chdir(t, "d");
+	t_cred(t, USER);
+	is(t, -EACCES, stat_at(t, AT_FDCWD, ".", 0));
+	is(t, 0, stat_at(t, AT_FDCWD, "", BERTH_AT_EMPTY_PATH));
+	is(t, -EACCES, stat_at(t, AT_FDCWD, "x", BERTH_AT_EMPTY_PATH));
+}
+
 static void L31_nothing_stale(struct trace *t)
 {
 	/* Names looked up in vain, then made; found, then gone. */
@@ -618,6 +628,7 @@ static const struct CMUnitTest cases[] = {
 	TRACE(L23_dot_as_the_last_component, AS_BOTH),
 	TRACE(L28_the_empty_path_of_a_number, AS_MANY),
 	TRACE(L29_stat_of_the_empty_path, AS_BOTH),
+	TRACE(L29_stat_where_search_is_not_allowed, AS_MANY),
 	TRACE(L31_nothing_stale, AS_BOTH),
 	TRACE(L32_search_permission, AS_MANY),
 	TRACE(long_names_and_paths, AS_ROOT),

@@ -198,6 +198,19 @@ static void M7_changes_clear_set_id_bits(struct trace *t)
 	is(t, 06777, mode_of(t, "f"));
 }
 
+static void M7_truncation_to_the_same_size(struct trace *t)
+{
+	set_id_file(t, "f", 06777);
+	t_cred(t, USER);
+	is(t, 0, t_truncate(t, "f", 5));
+	is(t, 0777, mode_of(t, "f"));
+	/* Nor does an empty file keep them. */
+	t_truncate(t, "f", 0);
+	t_chmod(t, "f", 06777);
+	is(t, 0, t_truncate(t, "f", 0));
+	is(t, 0777, mode_of(t, "f"));
+}
+
 static void M7_chmod_by_one_outside_the_group(struct trace *t)
 {
 	t_file(t, "f", 0755, "");
@@ -253,6 +266,25 @@ static void M8_set_group_id_directories(struct trace *t)
 	is(t, USER, t->out.st.gid);
 	t_cred(t, 0);
 	t_tree(t);
+}
+
+static void M8_set_group_id_and_umask(struct trace *t)
+{
+	since_kernel(t, 6, 0); /* before, the umask came first */
+	t_mkdir(t, "d", 0755);
+	t_chown(t, "d", 0, GROUP);
+	t_chmod(t, "d", 02777);
+	t_cred(t, USER);
+	/* Whether the group may execute is asked before the umask. */
+	t_umask(t, 077);
+	t_file(t, "d/f", 02775, "");
+	is(t, 0700, mode_of(t, "d/f"));
+	t_mknod(t, "d/n", S_IFREG | 06775);
+	is(t, 04700, mode_of(t, "d/n"));
+	t_file(t, "d/g", 02765, "");
+	mode_of(t, "d/g");
+	t_mkdir(t, "d/sub", 0775);
+	is(t, 02700, mode_of(t, "d/sub"));
 }
 
 static void M8_chown_clears_set_id_bits(struct trace *t)
@@ -428,8 +460,10 @@ static const struct CMUnitTest cases[] = {
 	TRACE(M4_root_and_execution, AS_ROOT),
 	TRACE(M5_set_id_bits_are_kept, AS_BOTH),
 	TRACE(M7_changes_clear_set_id_bits, AS_MANY),
+	TRACE(M7_truncation_to_the_same_size, AS_MANY),
 	TRACE(M7_chmod_by_one_outside_the_group, AS_MANY),
 	TRACE(M8_set_group_id_directories, AS_MANY),
+	TRACE(M8_set_group_id_and_umask, AS_MANY),
 	TRACE(M8_chown_clears_set_id_bits, AS_MANY),
 	TRACE(M8_who_may_chown, AS_MANY),
 	TRACE(M10_chmod_takes_permission_bits_only, AS_BOTH),

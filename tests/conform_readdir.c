@@ -188,7 +188,7 @@ static void K2_renaming_beside_it(struct trace *t)
 
 static void K4_a_cookie_resumes_behind_its_entry(struct trace *t)
 {
-	int64_t cookies[FILES + 2], ret, at;
+	int64_t cookies[FILES + 2] = { 0 }, ret, at;
 	char names[FILES + 2][8];
 	int fd = make_directory(t);
 	int count = 0, i, wrong = 0;

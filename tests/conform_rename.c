@@ -361,6 +361,30 @@ static void J23_permissions_of_both_directories(struct trace *t)
 	t_tree(t);
 }
 
+static void J23_into_a_removed_directory(struct trace *t)
+{
+	int fd;
+
+	t_mkdir(t, "ro", 0755);
+	t_file(t, "ro/f", 0666, "");
+	t_mkdir(t, "gone", 0755);
+	fd = t_open(t, "gone", O_RDONLY, 0);
+	t_rmdir(t, "gone");
+	t_cred(t, USER);
+	/* That it is gone comes before whether we may. */
+	is(t, -ENOENT,
+	   t_call(t, .kind = OP_RENAME, .fd = AT_FDCWD, .path = "ro/f",
+		  .fd2 = fd, .path2 = "x"));
+	is(t, -ENOENT,
+	   t_call(t, .kind = OP_LINK, .fd = AT_FDCWD, .path = "ro/f", .fd2 = fd,
+		  .path2 = "x"));
+	is(t, -ENOENT, t_call(t, .kind = OP_MKDIR, .fd = fd, .path = "x"));
+	is(t, -ENOENT, t_call(t, .kind = OP_UNLINK, .fd = fd, .path = "x"));
+	is(t, -ENOENT,
+	   t_call(t, .kind = OP_RENAME, .fd = fd, .path = "x", .fd2 = AT_FDCWD,
+		  .path2 = "ro/f"));
+}
+
 static void J25_odd_operands(struct trace *t)
 {
 	t_file(t, "f", 0644, "");
@@ -443,6 +467,7 @@ static const struct CMUnitTest cases[] = {
 	TRACE(J20_the_working_directory_is_renamed, AS_BOTH),
 	TRACE(J22_one_target_many_sources, AS_ROOT),
 	TRACE(J23_permissions_of_both_directories, AS_MANY),
+	TRACE(J23_into_a_removed_directory, AS_MANY),
 	TRACE(J25_odd_operands, AS_BOTH),
 	TRACE(J28_times, AS_BOTH),
 	TRACE(no_replace, AS_BOTH),

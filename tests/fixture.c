@@ -31,12 +31,17 @@ int create(void **state)
 	return 0;
 }
 
+void finish(void)
+{
+	berth_task_destroy(task);
+	check_equal(berth_vfs_destroy(vfs), 0);
+}
+
 int destroy(void **state)
 {
 	(void)state;
 	berth_task_destroy(task);
-	check_equal(berth_vfs_destroy(vfs), 0);
-	return 0;
+	return berth_vfs_destroy(vfs);
 }
 
 struct berth_task *fork_task(void)

@@ -9,10 +9,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <berth/vfs.h>
 
-#define PAGE 4096
+#define PAGE INT64_C(4096)
 
 /* The instance of a case, and its task. */
 extern struct berth_vfs *vfs;
@@ -21,8 +22,10 @@ extern struct berth_task *task;
 /* Options of which a case sets a few more. */
 struct berth_vfs_options default_options(void);
 
+/* Make both, and end both, when nothing is in use any more. */
 void create_with(const struct berth_vfs_options *options);
-/* Set up and tear down of a case; the latter finds nothing in use. */
+void finish(void);
+/* The same around a case, without options. */
 int create(void **state);
 int destroy(void **state);
 

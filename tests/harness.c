@@ -247,13 +247,13 @@ bool next_round(struct worker *worker, void (*between)(void *shared))
 }
 
 /*
- * A timer stops each worker now and then, wherever it is, for up to as long as
+ * A timer stops each worker now and then, wherever it is, for up to longer than
  * a grace period takes: so a window of two instructions is met in a second.
  * (ThreadSanitizer puts signals off, and needs no windows.)
  */
 enum {
 	STALL_EVERY_US = 700, /* on average */
-	STALL_MAX_US = 400,
+	STALL_BITS = 12,      /* the longest is so many bits of us */
 };
 
 #ifndef sigev_notify_thread_id
@@ -275,11 +275,11 @@ static void stall_again(void)
 
 static void stall(int signal)
 {
+	unsigned int bits = random_below(&stall_random, STALL_BITS);
+	double end = now() + 1e-6 * random_below(&stall_random, 2u << bits);
 	int saved = errno;
-	double end;
 
 	(void)signal;
-	end = now() + 1e-6 * random_below(&stall_random, STALL_MAX_US);
 	while (now() < end)
 		;
 	stall_again();

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
 #include "probe.h"
@@ -132,6 +133,8 @@ static void probe_free(struct berth_file *file)
 	check(atomic_exchange(&probe->state, PROBE_FREED) == PROBE_RELEASED);
 	probe->id = 0;
 	probe->fd = -1;
+	/* A count that is not zero: whoever still gets it is found out. */
+	memset(&probe->file, 0x6b, sizeof(probe->file));
 	memory_put(probe);
 
 	atomic_fetch_add(&fate->frees, 1);

@@ -42,7 +42,9 @@ static void borrower(struct worker *worker)
 		probe_check(probe);
 		id = probe->id;
 		check(id > floor);
-		for (looks = random_below(random, 200); looks; looks--) {
+		looks = random_once_in(random, 8) ? random_below(random, 999)
+						  : 1;
+		for (; looks; looks--) {
 			probe_check(probe);
 			check(probe->id == id);
 			check(probe->fd == fd);
@@ -59,14 +61,15 @@ static void borrower(struct worker *worker)
 
 static void closer(struct worker *worker)
 {
+	struct random *random = &worker->random;
 	struct probe *probe;
 	uint64_t id;
 	int fd;
 
 	for (; keep_going(); worker->work++) {
-		fd = (int)random_below(&worker->random, NUMBERS);
+		fd = (int)random_below(random, NUMBERS);
 		check_equal(berth_files_reserve(table, fd, 0), fd);
-		probe = probe_create(NULL, random_once_in(&worker->random, 4)
+		probe = probe_create(NULL, random_once_in(random, 4)
 						   ? BERTH_FILE_RELEASE_WAITS
 						   : 0);
 		probe->fd = fd;
@@ -74,6 +77,9 @@ static void closer(struct worker *worker)
 		berth_files_install(table, fd, &probe->file);
 		check_equal(berth_files_close(table, fd), 0);
 		atomic_store(&closed[fd], id);
+		/* By turns: free in batches, or at once what may be. */
+		if (worker->work & 4096 && random_once_in(random, 16))
+			berth_drain();
 	}
 }
 

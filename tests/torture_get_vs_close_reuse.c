@@ -69,7 +69,9 @@ static void getter(struct worker *worker)
 		probe = probe_of(file);
 		id = probe->id;
 		check(id > floor);
-		for (looks = random_below(random, 100); looks; looks--) {
+		looks = random_once_in(random, 4) ? random_below(random, 99)
+						  : 1;
+		for (; looks; looks--) {
 			probe_check_owned(probe);
 			check(probe->fd == fd);
 			check(probe->id == id);
@@ -107,17 +109,21 @@ static void close_one(struct opened opened)
 /* Two numbers at a time; which, the other closer decides, too. */
 static void closer(struct worker *worker)
 {
+	struct random *random = &worker->random;
 	struct opened first, second;
 
 	for (; keep_going(); worker->work++) {
 		first = open_one();
 		second = open_one();
-		if (random_once_in(&worker->random, 2)) {
+		if (random_once_in(random, 2)) {
 			close_one(first);
 			first = open_one();
 		}
 		close_one(second);
 		close_one(first);
+		/* By turns: free in batches, or at once what may be. */
+		if (worker->work & 4096 && random_once_in(random, 16))
+			berth_drain();
 	}
 }
 

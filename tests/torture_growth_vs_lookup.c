@@ -4,7 +4,7 @@
  * a fresh table; whoever looks meanwhile finds each file that was installed
  * before, under its number, and nothing anywhere else (F6).
  */
-#include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -171,5 +171,7 @@ int main(int argc, char **argv)
 		table_test(growth_waits_for_no_borrow),
 	};
 
+	/* Fresh memory is not zero by good luck. */
+	mallopt(M_PERTURB, 0x5a);
 	return run_cases(argc, argv, cases);
 }

@@ -74,7 +74,8 @@ static void log_open(struct log *log, struct random *random)
 		hold->min += (int)random_below(random, NUMBERS);
 	hold->closing = hold->closed = NEVER;
 	hold->call = stamp();
-	fd = open_from(hold->min, random);
+	/* Below LOWEST nothing is free, so from 0 is the same. */
+	fd = open_from(hold->min == LOWEST ? 0 : hold->min, random);
 	hold->opened = stamp();
 	check(fd == -EMFILE || (fd >= hold->min && fd < LIMIT));
 	hold->fd = fd < 0 ? LIMIT : fd;

@@ -396,9 +396,11 @@ int t_moved(struct trace *t, const char *path)
 		moved |= MTIME;
 	if (differ(&before->ctime, &after->ctime))
 		moved |= CTIME;
-	fprintf(t->record, "of \"%s\" moved:%s%s%s\n", path,
-		moved & ATIME ? " atime" : "", moved & MTIME ? " mtime" : "",
-		moved & CTIME ? " ctime" : "");
+	if (!t->muted)
+		fprintf(t->record, "of \"%s\" moved:%s%s%s\n", path,
+			moved & ATIME ? " atime" : "",
+			moved & MTIME ? " mtime" : "",
+			moved & CTIME ? " ctime" : "");
 	return moved;
 }
 

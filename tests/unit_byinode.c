@@ -149,7 +149,7 @@ static void dot_and_dot_dot_by_inode(void **state)
 
 static void making_and_removing_by_inode(void **state)
 {
-	struct berth_inode *d, *f, *s, *n;
+	struct berth_inode *d, *f, *s, *n, *none;
 	struct berth_stat st;
 	char buf[16];
 	int fd;
@@ -162,7 +162,7 @@ static void making_and_removing_by_inode(void **state)
 	assert_int_equal(st.mode, S_IFREG | 0644);
 	assert_int_equal(berth_write(task, fd, "hello", 5), 5);
 	assert_int_equal(berth_inode_create(task, d, "f", O_RDWR | O_EXCL, 0666,
-					    &n, &st),
+					    &none, &st),
 			 -EEXIST);
 	fd = berth_inode_create(task, d, "f", O_RDONLY, 0600, &n, &st);
 	assert_int_equal(fd, 1);
@@ -199,12 +199,12 @@ static void making_and_removing_by_inode(void **state)
 	assert_int_equal(berth_inode_unlink(task, d, "f"), -ENOENT);
 	assert_int_equal(berth_inode_rmdir(task, root, "d"), 0);
 	/* A removed directory that is held. */
-	assert_int_equal(berth_inode_mkdir(task, d, "x", 0777, &n, &st),
+	assert_int_equal(berth_inode_mkdir(task, d, "x", 0777, &none, &st),
 			 -ENOENT);
-	assert_int_equal(berth_inode_lookup(task, d, "x", &n, &st), -ENOENT);
+	assert_int_equal(berth_inode_lookup(task, d, "x", &none, &st), -ENOENT);
 	berth_inode_forget(n, 1);
 	berth_inode_forget(d, 1);
-	berth_inode_forget(f, 1);
+	berth_inode_forget(f, 2); /* the new link gave it out, too */
 	berth_inode_forget(s, 1);
 }
 
@@ -343,16 +343,17 @@ static void generations_differ(void **state)
 static void a_held_inode_keeps_its_space(void **state)
 {
 	struct berth_vfs_options options = default_options();
-	struct berth_inode *root, *inode;
+	struct berth_inode *top, *inode;
 	struct berth_stat st;
 	int fd, other;
 
+	(void)state;
 	options.size = 8 * PAGE;
 	create_with(&options);
 	fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
 	assert_int_equal(fill(fd), 8);
-	berth_inode_root(vfs, &root);
-	assert_int_equal(berth_inode_lookup(task, root, "f", &inode, &st), 0);
+	berth_inode_root(vfs, &top);
+	assert_int_equal(berth_inode_lookup(task, top, "f", &inode, &st), 0);
 	berth_unlink(task, "/f");
 	berth_close(task, fd);
 	other = berth_open(task, "/g", O_CREAT | O_RDWR, 0644);
@@ -362,8 +363,8 @@ static void a_held_inode_keeps_its_space(void **state)
 	assert_int_equal(st.nlink, 0);
 	berth_inode_forget(inode, 1);
 	assert_int_equal(fill(other), 8);
-	berth_inode_forget(root, 1);
-	destroy(state);
+	berth_inode_forget(top, 1);
+	finish();
 }
 
 static const struct CMUnitTest cases[] = {

@@ -36,6 +36,7 @@ static void all_memory_is_given_back(void **state)
 	struct berth_vfs_options options = on_heap(&heap);
 	int fd;
 
+	(void)state;
 	options.size = 300 * PAGE;
 	create_with(&options);
 	populate();
@@ -44,7 +45,7 @@ static void all_memory_is_given_back(void **state)
 	check_equal(berth_unlink(task, "/d2/f2"), 0);
 	check_equal(berth_ftruncate(task, fd, 100000), 0);
 	assert_true(heap.bytes > 0);
-	destroy(state);
+	finish();
 	assert_int_equal(heap.blocks, 0);
 	assert_int_equal(heap.bytes, 0);
 }
@@ -56,6 +57,7 @@ static void memory_of_what_is_removed(void **state)
 	size_t before = 0;
 	int round, fd;
 
+	(void)state;
 	create_with(&options);
 	for (round = 0; round < 4; round++) {
 		fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
@@ -71,7 +73,7 @@ static void memory_of_what_is_removed(void **state)
 			before = heap.bytes;
 	}
 	assert_int_equal(heap.bytes, before);
-	destroy(state);
+	finish();
 }
 
 static void no_more_memory_than_allowed(void **state)
@@ -83,6 +85,7 @@ static void no_more_memory_than_allowed(void **state)
 	int fd, round, first = 0;
 	ssize_t ret;
 
+	(void)state;
 	options.memory_max = 4 << 20;
 	create_with(&options);
 	for (round = 0; round < 3; round++) {
@@ -114,7 +117,7 @@ static void no_more_memory_than_allowed(void **state)
 	assert_int_equal(berth_stat(task, "/", &st), 0);
 	assert_int_equal(st.nlink, 2 + round);
 	assert_true(heap.most_bytes <= options.memory_max);
-	destroy(state);
+	finish();
 	assert_int_equal(heap.bytes, 0);
 }
 
@@ -291,14 +294,14 @@ static void fails_whole(int (*operation)(void), const char *name)
 		if (err) {
 			check_equal(err, -ENOMEM);
 			describe(after, sizeof(after));
-			if (strcmp(before, after))
+			if (strcmp(before, after) != 0)
 				print_error("%s, allocation %ld fails:\n%s"
 					    "became\n%s",
 					    name, n, before, after);
 			check(!strcmp(before, after));
 			check_equal(operation(), 0);
 		}
-		destroy(NULL);
+		finish();
 		check_equal((long)heap.bytes, 0);
 		if (!err)
 			break;

@@ -82,10 +82,18 @@ void mem_free(struct mem *mem, void *memory, struct bytes bytes)
 
 void *mem_map(struct mem *mem, struct bytes bytes, bool *zeroed)
 {
+	void *memory;
+
 	*zeroed = !mem->alloc;
+	if (!mem_charge(mem, bytes))
+		return NULL;
 	if (mem->alloc)
-		return mem->alloc(bytes.n, bytes.n, mem->arg);
-	return sys_map(bytes);
+		memory = mem->alloc(bytes.n, bytes.n, mem->arg);
+	else
+		memory = sys_map(bytes, bytes.n);
+	if (!memory)
+		mem_uncharge(mem, bytes);
+	return memory;
 }
 
 void mem_unmap(struct mem *mem, void *memory, struct bytes bytes)
@@ -94,4 +102,5 @@ void mem_unmap(struct mem *mem, void *memory, struct bytes bytes)
 		mem->dealloc(memory, bytes.n, mem->arg);
 	else
 		sys_unmap(memory, bytes);
+	mem_uncharge(mem, bytes);
 }

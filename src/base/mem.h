@@ -35,7 +35,7 @@ void *mem_zalloc_lines(struct mem *mem, struct bytes bytes);
 /* @bytes is what it was allocated with; NULL is accepted. */
 void mem_free(struct mem *mem, void *memory, struct bytes bytes);
 
-/* Pages aligned to @bytes, a power of two; not charged.  *@zeroed: are they? */
+/* Pages aligned to @bytes, a power of two.  *@zeroed: are they? */
 void *mem_map(struct mem *mem, struct bytes bytes, bool *zeroed);
 void mem_unmap(struct mem *mem, void *memory, struct bytes bytes);
 

@@ -43,6 +43,7 @@ static __thread bool rcu_reclaiming;
 
 static struct rcu_thread *registry;
 static struct mutex reclaim_lock;
+static uint64_t progress; /* written under reclaim_lock */
 
 /* For threads that could not get memory for a list of their own. */
 static struct rcu_thread rcu_common = { .in_use = 1 };
@@ -139,6 +140,13 @@ static void rcu_run(struct berth_retired *list)
 		list->func(list);
 	}
 	rcu_reclaiming = false;
+	store_relaxed(&progress, progress + 1);
+}
+
+uint64_t rcu_progress(void)
+{
+	/* Relaxed: a hint; who wants more waits for reclaim_lock. */
+	return load_relaxed(&progress);
 }
 
 noinline void rcu_reclaim(struct rcu_thread *self)

@@ -28,11 +28,13 @@
 #include "base/atomic.h"
 
 /* Retired objects that a thread collects before it waits for readers. */
-#define RCU_BATCH 512u
+#define RCU_BATCH 4096u
 
 void rcu_retire(struct berth_retired *object,
 		void (*func)(struct berth_retired *object));
 void rcu_drain(void);
+/* How many lists have been freed: has there been progress? */
+uint64_t rcu_progress(void);
 
 /* The calling thread's list of retired objects, newest first. */
 struct rcu_thread {

@@ -99,30 +99,36 @@ void sys_free(void *memory, struct bytes bytes)
 	free(memory);
 }
 
-void *sys_map(struct bytes bytes)
+#define SYS_PAGE ((size_t)4096)
+
+static size_t whole_pages(struct bytes bytes)
 {
-	size_t n = bytes.n;
-	uintptr_t start, lead;
+	return (bytes.n + SYS_PAGE - 1) & ~(SYS_PAGE - 1);
+}
+
+void *sys_map(struct bytes bytes, size_t align)
+{
+	size_t n = whole_pages(bytes), lead, spare = align - SYS_PAGE;
 	char *map;
 
-	if (fault(SYS_MAP))
+	if (fault(SYS_MAP) || n > SIZE_MAX / 2)
 		return NULL;
-	/* Twice as much always holds an aligned piece; give back the rest. */
-	map = mmap(NULL, 2 * n, PROT_READ | PROT_WRITE,
+	/* So much more always holds an aligned piece; give back the rest. */
+	map = mmap(NULL, n + spare, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
-	start = (uintptr_t)map;
-	lead = (n - start % n) % n;
+	lead = -(uintptr_t)map & (align - 1);
 	if (lead)
 		munmap(map, lead);
-	munmap(map + lead + n, n - lead);
+	if (spare > lead)
+		munmap(map + lead + n, spare - lead);
 	return map + lead;
 }
 
 void sys_unmap(void *memory, struct bytes bytes)
 {
-	munmap(memory, bytes.n);
+	munmap(memory, whole_pages(bytes));
 }
 
 void sys_clock(struct timespec *now)

@@ -37,6 +37,14 @@ static inline struct bytes bytes_array(size_t head, size_t count, size_t size)
 	return (struct bytes){ n };
 }
 
+/* Rounded up to whole cache lines. */
+static inline struct bytes bytes_lines(struct bytes bytes)
+{
+	return (struct bytes){ bytes.n > SIZE_MAX - 63
+				       ? SIZE_MAX
+				       : (bytes.n + 63) & ~(size_t)63 };
+}
+
 enum sys_call {
 	SYS_ALLOC,
 	SYS_MAP,
@@ -52,8 +60,9 @@ void *sys_zalloc(struct bytes bytes);
 void *sys_zalloc_lines(struct bytes bytes);
 void sys_free(void *memory, struct bytes bytes);
 
-/* Fresh zeroed pages aligned to @bytes, a power of two, or NULL. */
-void *sys_map(struct bytes bytes);
+/* Fresh zeroed pages, aligned to @align (a power of two, at least a page), or
+ * NULL.  They take memory when they are first touched. */
+void *sys_map(struct bytes bytes, size_t align);
 void sys_unmap(void *memory, struct bytes bytes);
 
 /* The coarse time of day. */

@@ -29,7 +29,7 @@ int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,
 }
 
 /*
- * Under the lock, with @newfd's segment there: let it find what @oldfd finds.
+ * Under the lock: let @newfd find what @oldfd finds, if its segment is there.
  * *@replaced is for the caller to close, without the lock.
  */
 static int dup_onto(struct files_struct *files, unsigned int oldfd,
@@ -37,12 +37,18 @@ static int dup_onto(struct files_struct *files, unsigned int oldfd,
 		    struct berth_file **replaced)
 {
 	struct berth_file **slot = fd_slot(files, oldfd);
-	struct berth_file *file = slot ? load_relaxed(slot) : NULL;
+	struct berth_file **target = fd_slot(files, newfd);
+	struct berth_file *file = NULL;
 	struct fd_range range;
 
+	/* ACQ(dup_onto:A) pairs with REL(fd_install:A) */
+	if (slot)
+		file = load_acquire(slot);
 	if (!fd_is_file(file))
 		return -EBADF;
-	if (load_relaxed(fd_slot(files, newfd)) == FD_RESERVED)
+	if (!target)
+		return -ENOMEM;
+	if (load_relaxed(target) == FD_RESERVED)
 		return -EBUSY;
 	get_file(file);
 	if (!fd_is_open(files, newfd)) {
@@ -67,9 +73,8 @@ int ksys_dup3(struct files_struct *files, unsigned int oldfd,
 		return -EINVAL;
 	if (newfd >= files_limit(files))
 		return -EBADF;
-	ret = expand_files(files, newfd);
-	if (ret)
-		return ret;
+	/* When this fails, dup_onto() says so, unless @oldfd is worse. */
+	expand_files(files, newfd);
 	spin_lock(&files->lock);
 	ret = dup_onto(files, oldfd, newfd, flags & O_CLOEXEC, &replaced);
 	spin_unlock(&files->lock);

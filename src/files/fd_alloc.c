@@ -5,8 +5,9 @@
  * *F4*.  All bits are read and set under files->lock, so the number that
  * alloc_fd() takes is the lowest free one at the instant of the taking.
  *
- * next_fd is a hint that errs in one direction only: no number below it is
- * free.
+ * The lowest free number is the first zero of the hot word, or beyond it: every
+ * word below is full.  A close below moves the hot word down; an open that finds
+ * it full moves it up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,41 +22,69 @@ bool fd_is_open(struct files_struct *files, unsigned int fd)
 	struct fd_range range;
 
 	return fd_range(files, fd_segment_of(fd), &range) &&
-	       bit_is_set(range.open, fd - range.base);
+	       (load_relaxed(fd_open_word(files, &range, fd - range.base)) &
+		bit_mask(fd));
 }
 
-static void range_mark_open(const struct fd_range *range, unsigned int i,
-			    bool cloexec)
+/* Write the hot word to its place in the bitmap, where a search finds it. */
+static void hot_sync(struct files_struct *files)
 {
-	bit_set(range->open, i);
-	bit_assign(range->cloexec, i, cloexec);
-	if (range->full && !~load_relaxed(&range->open[i / BITS_PER_WORD]))
-		bit_set(range->full, i / BITS_PER_WORD);
+	unsigned int base = files->hot_base, word;
+	struct fd_range range;
+
+	if (!fd_range(files, fd_segment_of(base), &range))
+		return;
+	word = (base - range.base) / BITS_PER_WORD;
+	store_relaxed(&range.open[word], files->hot);
+	if (range.full)
+		bit_assign(range.full, word, !~files->hot);
+}
+
+/* Let the word of @fd be the hot one. */
+static void hot_move(struct files_struct *files, unsigned int fd)
+{
+	struct fd_range range;
+
+	hot_sync(files);
+	if (!fd_range(files, fd_segment_of(fd), &range))
+		return;
+	store_relaxed(
+		&files->hot,
+		load_relaxed(&range.open[(fd - range.base) / BITS_PER_WORD]));
+	store_relaxed(&files->hot_base, fd / BITS_PER_WORD * BITS_PER_WORD);
 }
 
 void fd_mark_open(struct files_struct *files, unsigned int fd, bool cloexec)
 {
 	struct fd_range range;
+	unsigned int i;
+	uint64_t *word;
 
 	if (!fd_range(files, fd_segment_of(fd), &range))
 		return;
-	range_mark_open(&range, fd - range.base, cloexec);
-	store_relaxed(&files->count, files->count + 1);
+	i = fd - range.base;
+	word = fd_open_word(files, &range, i);
+	store_relaxed(word, load_relaxed(word) | bit_mask(fd));
+	bit_assign(range.cloexec, i, cloexec);
+	if (range.full && !~load_relaxed(word))
+		bit_set(range.full, i / BITS_PER_WORD);
 }
 
 void fd_mark_free(struct files_struct *files, unsigned int fd)
 {
 	struct fd_range range;
+	unsigned int i;
+	uint64_t *word;
 
 	if (!fd_range(files, fd_segment_of(fd), &range))
 		return;
-	bit_clear(range.open, fd - range.base);
+	i = fd - range.base;
+	word = fd_open_word(files, &range, i);
+	store_relaxed(word, load_relaxed(word) & ~bit_mask(fd));
 	if (range.full)
-		bit_assign(range.full, (fd - range.base) / BITS_PER_WORD,
-			   false);
-	if (fd < files->next_fd)
-		files->next_fd = fd;
-	store_relaxed(&files->count, files->count - 1);
+		bit_assign(range.full, i / BITS_PER_WORD, false);
+	if (fd < files->hot_base)
+		hot_move(files, fd);
 }
 
 /* The first zero from @i on; whole words without one are passed by @full. */
@@ -80,6 +109,7 @@ unsigned int fd_next_free(struct files_struct *files, unsigned int min)
 	unsigned int k, found;
 	struct fd_range range;
 
+	hot_sync(files);
 	for (k = fd_segment_of(min); k < FD_SEGMENTS; k++) {
 		if (!fd_range(files, k, &range))
 			return min; /* all of it is free */
@@ -95,8 +125,10 @@ struct berth_file *fd_publish(struct files_struct *files, unsigned int fd,
 			      struct berth_file *file)
 {
 	struct berth_file **slot = fd_slot(files, fd);
-	struct berth_file *old = load_relaxed(slot);
+	struct berth_file *old;
 
+	/* ACQ(fd_publish:B) pairs with REL(fd_install:A) */
+	old = load_acquire(slot);
 	/* REL(fd_publish:A) pairs with RCU(fd_lookup:A) */
 	store_release(slot, file);
 	return old;
@@ -104,42 +136,104 @@ struct berth_file *fd_publish(struct files_struct *files, unsigned int fd,
 
 /* ---- Reserve, unreserve, close ---- */
 
+/* The word of close-on-exec bits of a number whose segment is there. */
+static uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
+{
+	struct fd_range range;
+
+	if (likely(fd < FD_EMBEDDED))
+		return files->cloexec;
+	fd_range(files, fd_segment_index(fd), &range);
+	return &range.cloexec[(fd - range.base) / BITS_PER_WORD];
+}
+
 static bool segment_missing(struct files_struct *files, unsigned int fd)
 {
 	return fd >= FD_EMBEDDED &&
 	       !load_relaxed(&files->segment[fd_segment_index(fd) - 1]);
 }
 
-int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
+/*
+ * Take the lowest free number from @min on: its slot becomes @content.  A
+ * missing segment is made without the lock, for that takes time.
+ */
+static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
+				 bool cloexec, struct berth_file *content)
 {
 	unsigned int fd;
 	int ret;
 
-	spin_lock(&files->lock);
 	for (;;) {
-		fd = min > files->next_fd ? min : files->next_fd;
+		spin_lock(&files->lock);
+		fd = min > files->hot_base ? min : files->hot_base;
 		if (fd < FD_MAX)
 			fd = fd_next_free(files, fd);
 		ret = -EMFILE;
-		if (unlikely(fd >= load_relaxed(&files->limit)))
+		if (fd >= load_relaxed(&files->limit))
 			break;
-		if (likely(!segment_missing(files, fd))) {
-			fd_mark_open(files, fd, flags & O_CLOEXEC);
-			store_relaxed(fd_slot(files, fd), FD_RESERVED);
-			if (min <= files->next_fd)
-				files->next_fd = fd + 1;
+		if (!segment_missing(files, fd)) {
+			fd_mark_open(files, fd, cloexec);
+			fd_publish(files, fd, content);
+			if (min <= files->hot_base)
+				hot_move(files, fd);
 			ret = (int)fd;
 			break;
 		}
-		/* Growing takes time: not under the lock. */
 		spin_unlock(&files->lock);
 		ret = expand_files(files, fd);
 		if (ret)
 			return ret;
-		spin_lock(&files->lock);
 	}
 	spin_unlock(&files->lock);
 	return ret;
+}
+
+/* The usual case, from the hot word, in as few instructions as it can be. */
+static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
+		   struct berth_file *content)
+{
+	uint64_t hot;
+	unsigned int fd;
+
+	spin_lock(&files->lock);
+	hot = files->hot;
+	fd = files->hot_base;
+	if (unlikely(min > fd || !~hot)) {
+		spin_unlock(&files->lock);
+		return fd_take_slow(files, min, cloexec, content);
+	}
+	fd += (unsigned int)__builtin_ctzll(~hot);
+	if (unlikely(fd >= load_relaxed(&files->limit))) {
+		spin_unlock(&files->lock);
+		return -EMFILE;
+	}
+	store_relaxed(&files->hot, hot | (hot + 1));
+	bit_assign(fd_cloexec_word(files, fd), fd % BITS_PER_WORD, cloexec);
+	/* REL(fd_take:A) pairs with RCU(fd_lookup:A) */
+	store_release(fd_slot(files, fd), content);
+	spin_unlock(&files->lock);
+	return (int)fd;
+}
+
+int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
+{
+	return fd_take(files, min, flags & O_CLOEXEC, FD_RESERVED);
+}
+
+int receive_fd(struct files_struct *files, struct berth_file *file,
+	       unsigned int flags)
+{
+	return fd_take(files, 0, flags & O_CLOEXEC, file);
+}
+
+bool files_has_room(struct files_struct *files)
+{
+	bool room;
+
+	spin_lock(&files->lock);
+	room = fd_next_free(files, files->hot_base) < files_limit(files);
+	spin_unlock(&files->lock);
+	return room;
 }
 
 void put_unused_fd(struct files_struct *files, unsigned int fd)
@@ -178,13 +272,17 @@ int close_fd(struct files_struct *files, unsigned int fd)
 	if (unlikely(!slot))
 		return -EBADF;
 	spin_lock(&files->lock);
-	file = load_relaxed(slot);
+	/* ACQ(close_fd:A) pairs with REL(fd_install:A) */
+	file = load_acquire(slot);
 	if (unlikely(!fd_is_file(file))) {
 		spin_unlock(&files->lock);
 		return -EBADF;
 	}
 	store_relaxed(slot, NULL);
-	fd_mark_free(files, fd);
+	if (likely(fd - files->hot_base < BITS_PER_WORD))
+		store_relaxed(&files->hot, files->hot & ~bit_mask(fd));
+	else
+		fd_mark_free(files, fd);
 	spin_unlock(&files->lock);
 	return filp_close(file, handle_of(files));
 }
@@ -225,7 +323,20 @@ int set_close_on_exec(struct files_struct *files, unsigned int fd, bool set)
 
 unsigned int files_count(struct files_struct *files)
 {
-	return load_relaxed(&files->count);
+	struct fd_range range;
+	unsigned int k, i, count = 0;
+
+	spin_lock(&files->lock);
+	for (k = 0; k <= FD_SEGMENTS; k++) {
+		if (!fd_range(files, k, &range))
+			continue;
+		for (i = 0; i < range.count / BITS_PER_WORD; i++)
+			count += (unsigned int)__builtin_popcountll(
+				load_relaxed(fd_open_word(files, &range,
+							  i * BITS_PER_WORD)));
+	}
+	spin_unlock(&files->lock);
+	return count;
 }
 
 int files_set_limit(struct files_struct *files, unsigned int limit)

@@ -30,11 +30,6 @@ static struct mutex tables_lock;
 
 /* ---- Segments ---- */
 
-static unsigned int segment_count(unsigned int k)
-{
-	return 3 * fd_segment_base(k);
-}
-
 static unsigned int words(unsigned int bits)
 {
 	return (bits + BITS_PER_WORD - 1) / BITS_PER_WORD;
@@ -43,31 +38,42 @@ static unsigned int words(unsigned int bits)
 /* The one place that knows how large segment @k is: born and freed by it. */
 static struct bytes segment_bytes(unsigned int k)
 {
-	unsigned int n = segment_count(k);
+	unsigned int n = fd_segment_count(k);
 	size_t bitmaps = 2 * (size_t)words(n) + words(words(n));
 
-	return bytes_array(sizeof(struct fd_segment) +
-				   bitmaps * sizeof(uint64_t),
-			   n, sizeof(struct berth_file *));
+	return bytes_lines(bytes_array(bitmaps * sizeof(uint64_t), n,
+				       sizeof(struct berth_file *)));
+}
+
+/* A larger one takes memory only when and where it is used. */
+#define SEGMENT_MAPPED ((size_t)64 * 1024)
+#define PAGE_ALIGN     ((size_t)4096)
+
+static void segment_free(struct fd_segment *segment, unsigned int k)
+{
+	struct bytes bytes = segment_bytes(k);
+
+	if (bytes.n < SEGMENT_MAPPED)
+		sys_free(segment, bytes);
+	else
+		sys_unmap(segment, bytes);
 }
 
 static struct fd_segment *segment_create(unsigned int k)
 {
-	struct fd_segment *segment = sys_zalloc(segment_bytes(k));
-	unsigned int n = segment_count(k);
+	struct bytes bytes = segment_bytes(k);
 
-	if (!segment)
-		return NULL;
-	segment->open = (uint64_t *)(segment->slot + n);
-	segment->cloexec = segment->open + words(n);
-	segment->full = segment->cloexec + words(n);
-	return segment;
+	if (bytes.n < SEGMENT_MAPPED)
+		return sys_zalloc_lines(bytes);
+	return sys_map(bytes, PAGE_ALIGN);
 }
 
 bool fd_range(struct files_struct *files, unsigned int k,
 	      struct fd_range *range)
 {
 	struct fd_segment *segment;
+	unsigned int n;
+	uint64_t *open;
 
 	if (k == 0) {
 		*range = (struct fd_range){ 0, FD_EMBEDDED, files->open,
@@ -76,13 +82,14 @@ bool fd_range(struct files_struct *files, unsigned int k,
 	}
 	if (k > FD_SEGMENTS)
 		return false;
-	/* Relaxed: segments are published under the lock, which we hold. */
-	segment = load_relaxed(&files->segment[k - 1]);
+	/* ACQ(fd_range:A) pairs with REL(expand_files:A) */
+	segment = load_acquire(&files->segment[k - 1]);
 	if (!segment)
 		return false;
-	*range = (struct fd_range){ fd_segment_base(k), segment_count(k),
-				    segment->open, segment->cloexec,
-				    segment->full };
+	n = fd_segment_count(k);
+	open = (uint64_t *)(void *)(segment->slot + n);
+	*range = (struct fd_range){ fd_segment_base(k), n, open,
+				    open + words(n), open + 2 * words(n) };
 	return true;
 }
 
@@ -100,9 +107,10 @@ int expand_files(struct files_struct *files, unsigned int fd)
 	segment = segment_create(k);
 	if (!segment)
 		return -ENOMEM;
-	/* REL(expand_files:A) pairs with ACQ(fd_segment_slot:A) */
+	/* REL(expand_files:A) pairs with ACQ(fd_segment_slot:A),
+	 * ACQ(fd_range:A) */
 	if (!cas_release(&files->segment[k - 1], &none, segment))
-		sys_free(segment, segment_bytes(k));
+		segment_free(segment, k);
 	return 0;
 }
 
@@ -152,19 +160,20 @@ static void files_free(struct files_struct *files)
 	tables_remove(files);
 	for (k = 1; k <= FD_SEGMENTS; k++)
 		if (files->segment[k - 1])
-			sys_free(files->segment[k - 1], segment_bytes(k));
+			segment_free(files->segment[k - 1], k);
 	sys_free(files, files_bytes());
 }
 
 /* The first number in use at or after @fd in @range; its end when none. */
-static unsigned int range_next_open(const struct fd_range *range,
+static unsigned int range_next_open(struct files_struct *files,
+				    const struct fd_range *range,
 				    unsigned int fd)
 {
 	unsigned int i = fd - range->base;
 	uint64_t ones;
 
 	for (; i < range->count; i = (i / BITS_PER_WORD + 1) * BITS_PER_WORD) {
-		ones = load_relaxed(&range->open[i / BITS_PER_WORD]);
+		ones = load_relaxed(fd_open_word(files, range, i));
 		ones &= ~UINT64_C(0) << (i % BITS_PER_WORD);
 		if (!ones)
 			continue;
@@ -175,12 +184,14 @@ static unsigned int range_next_open(const struct fd_range *range,
 }
 
 /* Iterate over the numbers in use; under the lock, or by the only user. */
-#define for_each_open_fd(files, k, range, fd)                                \
-	for ((k) = 0; (k) <= FD_SEGMENTS; (k)++)                             \
-		if (fd_range((files), (k), &(range)))                        \
-			for ((fd) = range_next_open(&(range), (range).base); \
-			     (fd) < (range).base + (range).count;            \
-			     (fd) = range_next_open(&(range), (fd) + 1))
+#define for_each_open_fd(files, k, range, fd)                          \
+	for ((k) = 0; (k) <= FD_SEGMENTS; (k)++)                       \
+		if (fd_range((files), (k), &(range)))                  \
+			for ((fd) = range_next_open((files), &(range), \
+						    (range).base);     \
+			     (fd) < (range).base + (range).count;      \
+			     (fd) = range_next_open((files), &(range), \
+						    (fd) + 1))
 
 void files_get(struct files_struct *files)
 {
@@ -212,15 +223,19 @@ void do_close_on_exec(struct files_struct *files)
 /* ---- Copy ---- */
 
 /*
- * Collect what is installed in @from and not yet in @to.  Returns how many were
- * found.  Under the lock of @from; @to is ours alone.
+ * Collect what is installed in @from and not yet in @to.  Returns whether any
+ * was found, so that another look is due; *@reserved: whether there is anything
+ * to look for.  Under the lock of @from; @to is ours alone.
  */
-static unsigned int dup_fd_collect(struct files_struct *from,
-				   struct files_struct *to)
+static bool dup_fd_collect(struct files_struct *from, struct files_struct *to,
+			   bool *reserved)
 {
 	struct fd_range range;
 	struct berth_file *file;
-	unsigned int k, fd, found = 0;
+	unsigned int k, fd;
+	bool found = false;
+
+	*reserved = false;
 
 	for_each_open_fd(from, k, range, fd)
 	{
@@ -228,13 +243,15 @@ static unsigned int dup_fd_collect(struct files_struct *from,
 			continue;
 		/* ACQ(dup_fd_collect:A) pairs with REL(fd_install:A) */
 		file = load_acquire(fd_slot(from, fd));
-		if (!fd_is_file(file))
+		if (!fd_is_file(file)) {
+			*reserved = true;
 			continue;
+		}
 		get_file(file);
 		fd_mark_open(to, fd,
 			     bit_is_set(range.cloexec, fd - range.base));
 		store_relaxed(fd_slot(to, fd), file);
-		found++;
+		found = true;
 	}
 	return found;
 }
@@ -255,6 +272,7 @@ struct files_struct *dup_fd(struct files_struct *from)
 {
 	struct files_struct *to = files_create();
 	unsigned int k;
+	bool reserved;
 
 	if (!to)
 		return NULL;
@@ -268,7 +286,7 @@ struct files_struct *dup_fd(struct files_struct *from)
 		spin_lock(&from->lock);
 	}
 	/* When nothing is reserved the first look is the last. */
-	while (dup_fd_collect(from, to) && to->count != from->count)
+	while (dup_fd_collect(from, to, &reserved) && reserved)
 		;
 	to->limit = load_relaxed(&from->limit);
 	spin_unlock(&from->lock);

@@ -16,18 +16,27 @@
  * Otherwise the file, and the slot owns a reference.
  *
  *	NULL -> FD_RESERVED		alloc_fd()		under the lock
+ *	NULL -> file			receive_fd()		under the lock
  *	FD_RESERVED -> file		fd_install()		without it
  *	FD_RESERVED -> NULL		put_unused_fd()		under the lock
  *	file -> NULL			close_fd()		under the lock
  *	NULL or file -> file		dup			under the lock
  *
+ * *The hot word*.  The word of the open bitmap that holds the lowest free number
+ * is kept beside the lock, whichever segment it belongs to; every word below it is
+ * full.  So the usual open and close write one line and their slot.  While a word
+ * is hot its place in the bitmap is stale: fd_open_word() knows.
+ *
  * *Locking*.  files->lock guards bitmaps and hints, and every transition but
  * the install, which belongs to whoever reserved the number.
  *
  * *Ordering*
- *	REL(fd_install:A) pairs with RCU(fd_lookup:A), ACQ(dup_fd_collect:A)
+ *	REL(fd_install:A) pairs with RCU(fd_lookup:A), ACQ(dup_fd_collect:A),
+ *		ACQ(close_fd:A), ACQ(dup_onto:A), ACQ(fd_publish:B), for an
+ *		install does not take the lock that these hold
  *	REL(fd_publish:A) pairs with RCU(fd_lookup:A)
- *	REL(expand_files:A) pairs with ACQ(fd_segment_slot:A)
+ *	REL(fd_take:A) pairs with RCU(fd_lookup:A)
+ *	REL(expand_files:A) pairs with ACQ(fd_segment_slot:A), ACQ(fd_range:A)
  */
 #ifndef FILES_FDTABLE_H
 #define FILES_FDTABLE_H
@@ -44,13 +53,14 @@
 
 #define FD_RESERVED ((struct berth_file *)1)
 
-/* The slots and bitmaps of one segment beyond the embedded one. */
+/*
+ * One segment beyond the embedded one: its slots, and behind them its bitmaps
+ * (open, close-on-exec, words of the first without a zero).  There is no header:
+ * it would share a line with the first slot, and everything else is computed from
+ * the segment's index.
+ */
 struct fd_segment {
-	uint64_t *open;	   /* a bit for each number in use */
-	uint64_t *cloexec; /* close-on-exec */
-	uint64_t *full;	   /* a bit for each word of @open without a zero */
-	uint64_t pad;
-	struct berth_file *slot[];
+	struct berth_file *slot[1];
 };
 
 struct files_struct {
@@ -62,10 +72,9 @@ struct files_struct {
 
 	/* Written at every open and close, under the lock. */
 	struct spinlock lock cache_aligned;
-	unsigned int next_fd; /* no number below is free */
-	unsigned int count;   /* bits set in all open words */
-	unsigned int pad;
-	uint64_t open[1];
+	unsigned int hot_base; /* the hot word is about the 64 from here on */
+	uint64_t hot;	       /* a bit for each of them in use */
+	uint64_t open[1];      /* the embedded numbers' words */
 	uint64_t cloexec[1];
 	struct files_struct **pprev; /* in the list of tables, under its lock */
 
@@ -135,6 +144,12 @@ hot_inline bool fd_is_file(const struct berth_file *file)
 	return (uintptr_t)file > (uintptr_t)FD_RESERVED;
 }
 
+/* How many numbers segment @k holds. */
+hot_inline unsigned int fd_segment_count(unsigned int k)
+{
+	return 3 * fd_segment_base(k);
+}
+
 /* In a read section: the file behind a number, or NULL. */
 hot_inline struct berth_file *fd_lookup(struct files_struct *files,
 					unsigned int fd)
@@ -143,7 +158,8 @@ hot_inline struct berth_file *fd_lookup(struct files_struct *files,
 
 	if (unlikely(!slot))
 		return NULL;
-	/* RCU(fd_lookup:A) pairs with REL(fd_install:A), REL(fd_publish:A) */
+	/* RCU(fd_lookup:A) pairs with REL(fd_install:A), REL(fd_publish:A),
+	 * REL(fd_take:A) */
 	file = rcu_dereference(*slot);
 	return likely(fd_is_file(file)) ? file : NULL;
 }
@@ -195,7 +211,8 @@ hot_inline void fd_install(struct files_struct *files, unsigned int fd,
 		return;
 	}
 	/* REL(fd_install:A) pairs with RCU(fd_lookup:A),
-	 * ACQ(dup_fd_collect:A) */
+	 * ACQ(dup_fd_collect:A), ACQ(close_fd:A), ACQ(dup_onto:A),
+	 * ACQ(fd_publish:B) */
 	store_release(slot, file);
 }
 
@@ -209,6 +226,20 @@ struct fd_range {
 	uint64_t *cloexec;
 	uint64_t *full; /* NULL: one word, look at it */
 };
+
+/* The word of the open bitmap that holds the @i-th number of @range. */
+static inline uint64_t *fd_open_word(struct files_struct *files,
+				     const struct fd_range *range,
+				     unsigned int i)
+{
+	unsigned int word = i / BITS_PER_WORD;
+
+	/* Relaxed: under the lock, or a look that may be late. */
+	if (range->base + word * BITS_PER_WORD ==
+	    load_relaxed(&files->hot_base))
+		return &files->hot;
+	return &range->open[word];
+}
 
 /* Segment @k from 0; false when it is not there. */
 bool fd_range(struct files_struct *files, unsigned int k,

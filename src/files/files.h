@@ -29,6 +29,11 @@ void do_close_on_exec(struct files_struct *files);
 
 /* ---- Numbers ---- */
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags);
+/* Reserve and install in one step; on failure the reference is the caller's. */
+int receive_fd(struct files_struct *files, struct berth_file *file,
+	       unsigned int flags);
+/* Would alloc_fd() find a number? */
+bool files_has_room(struct files_struct *files);
 void put_unused_fd(struct files_struct *files, unsigned int fd);
 int close_fd(struct files_struct *files, unsigned int fd);
 int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,

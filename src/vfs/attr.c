@@ -21,22 +21,22 @@ int berth_fstatat(struct berth_task *task, int dirfd, const char *path,
 		  struct berth_stat *st, unsigned int flags)
 {
 	struct nameidata nd;
+	bool empty;
 	int ret;
 
 	if (flags & ~AT_LOOKUP_FLAGS)
 		return -EINVAL;
-	if ((flags & BERTH_AT_EMPTY_PATH) && (!path || !*path) &&
-	    dirfd != BERTH_AT_FDCWD)
-		return berth_fstat(task, dirfd, st);
-	if ((flags & BERTH_AT_EMPTY_PATH) && (!path || !*path))
-		path = ".";
-	ret = path_check(path);
+	empty = (flags & BERTH_AT_EMPTY_PATH) && (!path || !*path);
+	ret = empty ? 0 : path_check(path);
 	if (ret)
 		return ret;
 	rcu_read_lock();
 	/* As RCU(cred_get:A). */
 	nd.cred = rcu_dereference(task->cred);
-	ret = path_walk(&nd, task, dirfd, path, walk_of(flags));
+	if (empty)
+		ret = inode_of_fd(task, dirfd, &nd.inode);
+	else
+		ret = path_walk(&nd, task, dirfd, path, walk_of(flags));
 	if (!ret)
 		inode_stat(nd.inode, st);
 	rcu_read_unlock();

@@ -116,7 +116,7 @@ int berth_inode_lookup(struct berth_task *task, struct berth_inode *dir,
 	struct parent parent;
 	int ret;
 
-	ret = parent_of_name(&parent, inode_of_handle(dir), name);
+	ret = parent_of_dots(&parent, inode_of_handle(dir), name);
 	if (ret)
 		return ret;
 	ret = lookup_name(task, &parent, &inode);
@@ -214,7 +214,8 @@ int berth_inode_mknod(struct berth_task *task, struct berth_inode *dir,
 	struct cred *cred = cred_get(task);
 	int ret = check_node(cred, &mode, rdev);
 	struct new_entry entry = {
-		.mode = (mode & S_IFMT) | apply_umask(task, mode),
+		.mode = mode & (S_IFMT | 07777),
+		.umask = umask_of(task),
 		.rdev = S_ISCHR(mode) || S_ISBLK(mode) ? rdev : 0,
 	};
 
@@ -226,8 +227,8 @@ int berth_inode_mkdir(struct berth_task *task, struct berth_inode *dir,
 		      const char *name, mode_t mode,
 		      struct berth_inode **handle, struct berth_stat *st)
 {
-	struct new_entry entry = { .mode = S_IFDIR |
-					   (apply_umask(task, mode) & 01777) };
+	struct new_entry entry = { .mode = S_IFDIR | (mode & 01777),
+				   .umask = umask_of(task) };
 
 	return create_entry(task, dir, name, &entry, handle, st);
 }

@@ -111,7 +111,10 @@ struct dentry *d_find(struct inode *dir, const struct qstr *name)
 
 static struct bytes dentry_bytes(unsigned int len)
 {
-	return bytes_of(offsetof(struct dentry, name) + len + 1);
+	size_t n = offsetof(struct dentry, name) + len + 1;
+
+	/* Padding behind @len may make the structure itself longer. */
+	return bytes_of(n > sizeof(struct dentry) ? n : sizeof(struct dentry));
 }
 
 struct dentry *d_alloc(struct inode *inode, const struct qstr *name)

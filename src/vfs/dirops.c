@@ -56,10 +56,10 @@ static int may_delete(const struct inode *dir, const struct inode *victim,
 	return dir_is_dead(dir) ? -ENOENT : 0;
 }
 
-mode_t apply_umask(const struct berth_task *task, mode_t mode)
+mode_t umask_of(const struct berth_task *task)
 {
 	/* Relaxed: one word. */
-	return mode & 07777 & ~load_relaxed(&task->umask);
+	return load_relaxed(&task->umask);
 }
 
 int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev)
@@ -98,14 +98,18 @@ static struct inode_init init_of(const struct inode *dir,
 				   .rdev = entry->rdev,
 				   .target = entry->target };
 
-	if (!(dir->mode & S_ISGID))
+	/* Whether the group may execute is asked before the umask. */
+	if (!(dir->mode & S_ISGID)) {
+		init.mode &= ~entry->umask;
 		return init;
+	}
 	init.gid = dir->gid;
 	if (S_ISDIR(init.mode))
 		init.mode |= S_ISGID;
 	else if ((init.mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
 		 !cred_overrides(cred) && !cred_in_group(cred, dir->gid))
 		init.mode &= ~(mode_t)S_ISGID;
+	init.mode &= ~entry->umask;
 	return init;
 }
 
@@ -166,6 +170,8 @@ out_free_inode:
 static int check_new_name(const struct parent *parent, bool isdir, int readonly,
 			  const struct cred *cred)
 {
+	if (dir_is_dead(parent->dir))
+		return -ENOENT;
 	if (d_find(parent->dir, &parent->last))
 		return -EEXIST;
 	if (parent->want_dir && !isdir)
@@ -398,6 +404,8 @@ static int find_both(struct renaming *r, const struct parent *from,
 
 	r->old = d_find(from->dir, &from->last);
 	if (!r->old)
+		return -ENOENT;
+	if (dir_is_dead(to->dir))
 		return -ENOENT;
 	r->target = d_find(to->dir, &to->last);
 	if ((flags & BERTH_RENAME_NOREPLACE) && r->target)
@@ -654,8 +662,8 @@ out_put_cred:
 int berth_mkdirat(struct berth_task *task, int dirfd, const char *path,
 		  mode_t mode)
 {
-	struct new_entry entry = { .mode = S_IFDIR |
-					   (apply_umask(task, mode) & 01777) };
+	struct new_entry entry = { .mode = S_IFDIR | (mode & 01777),
+				   .umask = umask_of(task) };
 
 	return create_at(task, dirfd, path, &entry);
 }
@@ -671,7 +679,8 @@ int berth_mknodat(struct berth_task *task, int dirfd, const char *path,
 	struct cred *cred = cred_get(task);
 	int ret = check_node(cred, &mode, rdev);
 	struct new_entry entry = {
-		.mode = (mode & S_IFMT) | apply_umask(task, mode),
+		.mode = mode & (S_IFMT | 07777),
+		.umask = umask_of(task),
 		.rdev = S_ISCHR(mode) || S_ISBLK(mode) ? rdev : 0,
 	};
 

@@ -10,9 +10,11 @@
 
 #include "vfs/namei.h"
 
-/* A new entry: its type is in @mode; the umask has been applied. */
+/* A new entry: type and permission bits, before the umask, which is a mask of the
+ * bits that it may not have. */
 struct new_entry {
 	mode_t mode;
+	mode_t umask;
 	uint64_t rdev;
 	const char *target;
 };
@@ -39,7 +41,8 @@ int do_rename(struct parent *from, struct parent *to, const struct cred *cred,
 
 bool rename_flags_are_valid(unsigned int flags);
 
-mode_t apply_umask(const struct berth_task *task, mode_t mode);
+/* The task's umask. */
+mode_t umask_of(const struct berth_task *task);
 /* The type and permission bits of a node to make: 0 or an error. */
 int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev);
 

@@ -190,7 +190,12 @@ int parent_of_walk(struct parent *parent, const struct nameidata *nd)
 	return 0;
 }
 
-int parent_of_name(struct parent *parent, struct inode *dir, const char *name)
+void parent_put(struct parent *parent)
+{
+	iput(parent->dir);
+}
+
+int parent_of_dots(struct parent *parent, struct inode *dir, const char *name)
 {
 	if (!name)
 		return -EFAULT;
@@ -206,6 +211,17 @@ int parent_of_name(struct parent *parent, struct inode *dir, const char *name)
 		return -ENOTDIR;
 	ihold(dir);
 	return 0;
+}
+
+int parent_of_name(struct parent *parent, struct inode *dir, const char *name)
+{
+	int ret = parent_of_dots(parent, dir, name);
+
+	if (!ret && parent->last_type != LAST_NORM) {
+		parent_put(parent);
+		ret = -EINVAL;
+	}
+	return ret;
 }
 
 int parent_get(struct parent *parent, struct berth_task *task,
@@ -225,12 +241,7 @@ int parent_get(struct parent *parent, struct berth_task *task,
 	return ret;
 }
 
-void parent_put(struct parent *parent)
-{
-	iput(parent->dir);
-}
-
-static int inode_of_fd(struct berth_task *task, int fd, struct inode **inode)
+int inode_of_fd(struct berth_task *task, int fd, struct inode **inode)
 {
 	struct file *file;
 

@@ -67,6 +67,11 @@ void parent_put(struct parent *parent);
 int parent_of_walk(struct parent *parent, const struct nameidata *nd);
 /* One component given by a caller: 0, -EINVAL or -ENAMETOOLONG. */
 int parent_of_name(struct parent *parent, struct inode *dir, const char *name);
+/* The same, "." and ".." allowed. */
+int parent_of_dots(struct parent *parent, struct inode *dir, const char *name);
+
+/* In a read section: the inode of an open file or of the working directory. */
+int inode_of_fd(struct berth_task *task, int fd, struct inode **inode);
 
 /*
  * Own what a path leads to.  @flags: WALK_FOLLOW.  With @empty an empty (or

@@ -239,7 +239,8 @@ static int create_missing(struct file *file, struct parent *parent,
 			  struct berth_task *task, const struct cred *cred,
 			  mode_t mode)
 {
-	struct new_entry entry = { .mode = S_IFREG | apply_umask(task, mode) };
+	struct new_entry entry = { .mode = S_IFREG | (mode & 07777),
+				   .umask = umask_of(task) };
 	int ret;
 
 	ret = do_create(parent, cred, &entry, &file->inode);
@@ -387,6 +388,37 @@ static int open_conclude(struct berth_task *task, struct file *file, int fd,
 	return ret;
 }
 
+/*
+ * An open that changes nothing but the table: find the file first, and take the
+ * number and show the file in one step.  That a full table is told before
+ * anything else can then be made up for afterwards.
+ */
+static int open_plain(struct berth_task *task, int dirfd, const char *path,
+		      unsigned int flags)
+{
+	struct file *file = file_alloc(task->vfs);
+	int ret;
+
+	if (unlikely(!file))
+		return -ENOMEM;
+	ret = open_existing(file, task, dirfd, path, flags);
+	if (unlikely(ret))
+		goto out_discard;
+	ret = open_finish(file, task, flags, false);
+	if (unlikely(ret)) {
+		iput(file->inode);
+		goto out_discard;
+	}
+	ret = receive_fd(task->files, &file->base, flags);
+	if (unlikely(ret < 0))
+		file_free_unseen(&file->base);
+	return ret;
+
+out_discard:
+	file_discard(file, task->vfs);
+	return files_has_room(task->files) ? ret : -EMFILE;
+}
+
 int berth_openat(struct berth_task *task, int dirfd, const char *path,
 		 unsigned int flags, mode_t mode)
 {
@@ -399,6 +431,11 @@ int berth_openat(struct berth_task *task, int dirfd, const char *path,
 		ret = path_check(path);
 	if (unlikely(ret))
 		return ret;
+	if (likely(!(flags & (O_CREAT | O_TRUNC)))) {
+		ret = retry_after_drain(open_plain(task, dirfd, path, flags));
+		rcu_poll();
+		return ret;
+	}
 	fd = retry_after_drain(open_reserve(task, flags, &file));
 	if (unlikely(fd < 0))
 		return fd;
@@ -503,10 +540,7 @@ int berth_inode_create(struct berth_task *task, struct berth_inode *dir,
 	if (fd < 0)
 		goto out_put_parent;
 	cred = cred_get(task);
-	ret = -EISDIR;
-	if (parent.last_type == LAST_NORM)
-		ret = create_by_name(file, task, cred, &parent, flags, mode,
-				     &created);
+	ret = create_by_name(file, task, cred, &parent, flags, mode, &created);
 	cred_put(cred);
 	made = file->inode;
 	if (!ret)

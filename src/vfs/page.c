@@ -149,15 +149,11 @@ int page_charge(struct page_store *store)
 		if (store->max && used >= store->max)
 			return -ENOSPC;
 	} while (!cas_relaxed(&store->used, &used, used + 1));
-	if (mem_charge(store->mem, bytes_of(PAGE_SIZE)))
-		return 0;
-	fetch_sub_relaxed(&store->used, 1);
-	return -ENOMEM;
+	return 0;
 }
 
 void page_uncharge(struct page_store *store)
 {
-	mem_uncharge(store->mem, bytes_of(PAGE_SIZE));
 	fetch_sub_relaxed(&store->used, 1);
 }
 

@@ -283,9 +283,8 @@ static ssize_t write_file(struct berth_task *task, struct place *place,
 	place->append = load_relaxed(&file->base.flags) & O_APPEND;
 	cred = cred_get(task);
 	count = rw_count(count);
-	ret = write_once(place, cred, buf, count);
-	if (unlikely(ret == -ENOSPC || ret == -ENOMEM)) {
-		rcu_drain();
+	ret = retry_after_drain(write_once(place, cred, buf, count));
+	if (unlikely(is_want_of_room(ret))) {
 		place->partly = true;
 		ret = write_once(place, cred, buf, count);
 	}
@@ -401,13 +400,14 @@ void inode_truncate(struct inode *inode, uint64_t size)
 		inode->ops->truncate(inode, size);
 }
 
-/* Inside the gate. */
+/* Inside the gate.  By path, a size that is there already leaves the times. */
 static void truncate_locked(struct inode *inode, const struct cred *cred,
-			    uint64_t size)
+			    uint64_t size, bool always)
 {
 	mutex_lock(&inode->lock);
 	inode_kill_setid(inode, cred);
-	inode_truncate(inode, size);
+	if (always || inode->size != size || inode->blocks)
+		inode_truncate(inode, size);
 	mutex_unlock(&inode->lock);
 }
 
@@ -426,7 +426,7 @@ int berth_ftruncate(struct berth_task *task, int fd, int64_t length)
 		goto out_put_file;
 	cred = cred_get(task);
 	mnt_want_write_file(&file->inode->vfs->mnt);
-	truncate_locked(file->inode, cred, (uint64_t)length);
+	truncate_locked(file->inode, cred, (uint64_t)length, true);
 	mnt_drop_write(&file->inode->vfs->mnt);
 	cred_put(cred);
 	ret = 0;
@@ -449,9 +449,8 @@ static int truncate_inode(struct inode *inode, const struct cred *cred,
 	if (ret)
 		return ret;
 	ret = inode_permission(inode, cred, MAY_WRITE);
-	/* By path, nothing to do is nothing done. */
-	if (!ret && (inode_size(inode) != size || load_relaxed(&inode->blocks)))
-		truncate_locked(inode, cred, size);
+	if (!ret)
+		truncate_locked(inode, cred, size, false);
 	mnt_drop_write(&inode->vfs->mnt);
 	return ret;
 }

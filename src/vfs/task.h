@@ -9,6 +9,8 @@
 #ifndef VFS_TASK_H
 #define VFS_TASK_H
 
+#include <errno.h>
+
 #include "base/mem.h"
 #include "files/files.h"
 #include "mount/mount.h"
@@ -93,18 +95,34 @@ int inode_permission(const struct inode *inode, const struct cred *cred,
 /* Owner, or privileged. */
 bool inode_owner_or_capable(const struct inode *inode, const struct cred *cred);
 
+static inline bool is_want_of_room(ssize_t ret)
+{
+	return ret == -ENOSPC || ret == -ENOMEM;
+}
+
+/* Drain; was anything freed since *@seen, which is set anew? */
+static inline bool drain_since(uint64_t *seen)
+{
+	uint64_t before = *seen;
+
+	rcu_drain();
+	*seen = rcu_progress();
+	return *seen != before;
+}
+
 /*
  * Run @call again after a drain when it failed for want of room: what was freed
- * before is to be usable (V4).  @call holds nothing when it fails.
+ * before is to be usable (V4).  Another thread may take that room and free some
+ * more, so this goes on while anything is freed, by whomever.  @call holds nothing
+ * when it fails.
  */
-#define retry_after_drain(call)                                     \
-	({                                                          \
-		__typeof__(call) ret_ = (call);                     \
-		if (unlikely(ret_ == -ENOSPC || ret_ == -ENOMEM)) { \
-			rcu_drain();                                \
-			ret_ = (call);                              \
-		}                                                   \
-		ret_;                                               \
+#define retry_after_drain(call)                                                \
+	({                                                                     \
+		uint64_t seen_ = rcu_progress();                               \
+		__typeof__(call) ret_ = (call);                                \
+		while (unlikely(is_want_of_room(ret_)) && drain_since(&seen_)) \
+			ret_ = (call);                                         \
+		ret_;                                                          \
 	})
 
 #endif

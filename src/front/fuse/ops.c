@@ -40,7 +40,7 @@
  */
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
-	const struct server *server = userdata;
+	struct server *server = userdata;
 	const unsigned int wanted = FUSE_CAP_ATOMIC_O_TRUNC |
 				    FUSE_CAP_PARALLEL_DIROPS |
 				    FUSE_CAP_ASYNC_READ | FUSE_CAP_READDIRPLUS |
@@ -51,6 +51,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 
 	conn->want |= conn->capable & wanted;
 	conn->want &= ~unwanted;
+	reply_start(server, conn);
 	background_ready(server->ready);
 }
 
@@ -93,7 +94,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino,
 		       struct fuse_file_info *fi)
 {
 	(void)fi;
-	reply_attr(req, inode_of(req, ino));
+	reply_attr(req, ino);
 }
 
 static unsigned int wanted_attributes(int to_set, bool by_file,
@@ -130,7 +131,6 @@ static unsigned int wanted_attributes(int to_set, bool by_file,
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		       int to_set, struct fuse_file_info *fi)
 {
-	struct berth_inode *inode = inode_of(req, ino);
 	struct berth_stat st = {
 		.size = (uint64_t)attr->st_size,
 		.mode = attr->st_mode,
@@ -142,15 +142,17 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 	unsigned int which = wanted_attributes(to_set, fi != NULL, &st);
 	int error;
 
-	error = berth_inode_setattr(server_of(req)->host, inode, &st, which);
+	error = berth_inode_setattr(server_of(req)->host, inode_of(req, ino),
+				    &st, which);
 	if (error)
 		reply_error(req, error);
 	else
-		reply_attr(req, inode);
+		reply_setattr(req, ino);
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
+	bool moves_atime = atime_is_due(req, ino);
 	char target[PATH_MAX];
 	ssize_t length;
 
@@ -160,8 +162,19 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		reply_error(req, (int)length);
 		return;
 	}
+	if (moves_atime)
+		reply_changed(req, ino);
 	target[length] = '\0';
 	fuse_reply_readlink(req, target);
+}
+
+/* The directory has changed by its new entry. */
+static void reply_new(fuse_req_t req, fuse_ino_t parent, int error,
+		      struct berth_inode *inode, const struct berth_stat *st)
+{
+	if (!error)
+		reply_changed(req, parent);
+	reply_entry(req, error, inode, st);
 }
 
 static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
@@ -180,7 +193,7 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 						  &st);
 		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
 	}
-	reply_entry(req, error, inode, &st);
+	reply_new(req, parent, error, inode, &st);
 }
 
 static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
@@ -198,7 +211,7 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 						  name, mode, &inode, &st);
 		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
 	}
-	reply_entry(req, error, inode, &st);
+	reply_new(req, parent, error, inode, &st);
 }
 
 static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
@@ -217,7 +230,7 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
 						    &inode, &st);
 		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
 	}
-	reply_entry(req, error, inode, &st);
+	reply_new(req, parent, error, inode, &st);
 }
 
 static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
@@ -229,29 +242,75 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
 
 	error = berth_inode_link(server_of(req)->host, inode,
 				 inode_of(req, newparent), newname, &st);
-	reply_entry(req, error, inode, &st);
+	if (!error)
+		reply_changed(req, newparent);
+	reply_link(req, error, inode, &st);
+}
+
+/* What a request names, held; or NULL. */
+static struct berth_inode *find(fuse_req_t req, fuse_ino_t parent,
+				const char *name)
+{
+	struct berth_inode *inode;
+
+	if (berth_inode_lookup(server_of(req)->host, inode_of(req, parent),
+			       name, &inode, NULL))
+		return NULL;
+	return inode;
+}
+
+/* It has changed, unless @error, and is let go. */
+static void changed(fuse_req_t req, int error, struct berth_inode *inode)
+{
+	if (!inode)
+		return;
+	if (!error)
+		reply_changed(req, (fuse_ino_t)(uintptr_t)inode);
+	berth_inode_forget(inode, 1);
 }
 
 static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	reply_error(req, berth_inode_unlink(server_of(req)->host,
-					    inode_of(req, parent), name));
+	int error;
+
+	error = berth_inode_unlink(server_of(req)->host, inode_of(req, parent),
+				   name);
+	if (!error)
+		reply_changed(req, parent);
+	reply_error(req, error);
 }
 
 static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	reply_error(req, berth_inode_rmdir(server_of(req)->host,
-					   inode_of(req, parent), name));
+	struct berth_inode *removed = find(req, parent, name);
+	int error;
+
+	error = berth_inode_rmdir(server_of(req)->host, inode_of(req, parent),
+				  name);
+	if (!error)
+		reply_changed(req, parent);
+	changed(req, error, removed);
+	reply_error(req, error);
 }
 
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 		      fuse_ino_t newparent, const char *newname,
 		      unsigned int flags)
 {
-	reply_error(req, berth_inode_rename(server_of(req)->host,
-					    inode_of(req, parent), name,
-					    inode_of(req, newparent), newname,
-					    flags));
+	struct berth_inode *moved = find(req, parent, name);
+	struct berth_inode *other = find(req, newparent, newname);
+	int error;
+
+	error = berth_inode_rename(server_of(req)->host, inode_of(req, parent),
+				   name, inode_of(req, newparent), newname,
+				   flags);
+	if (!error) {
+		reply_changed(req, parent);
+		reply_changed(req, newparent);
+	}
+	changed(req, error, moved);
+	changed(req, error, other);
+	reply_error(req, error);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)

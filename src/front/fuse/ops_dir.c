@@ -76,7 +76,7 @@ static bool add_entry(struct listing *listing, struct berth_dirent *entry,
 				       listing->dir, entry->name, inode, &st))
 			*inode = NULL;
 		else
-			fill_entry(&param, *inode, &st);
+			fill_entry(listing->req, &param, *inode, &st);
 	}
 	if (listing->plus)
 		need = fuse_add_direntry_plus(listing->req, to, room,
@@ -149,6 +149,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t cookie,
 		.size = size,
 		.plus = plus,
 	};
+	bool moves_atime = atime_is_due(req, ino);
 	ssize_t bytes = -ENOMEM;
 	size_t added;
 
@@ -159,6 +160,8 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t cookie,
 		reply_error(req, (int)bytes);
 		return;
 	}
+	if (moves_atime)
+		reply_changed(req, ino);
 	added = add_entries(&listing, entries, (size_t)bytes);
 	if (fuse_reply_buf(req, listing.out, listing.used) != 0 && plus)
 		forget_entries(entries, added);

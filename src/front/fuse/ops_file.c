@@ -17,42 +17,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
-
-#define A_DAY (24 * 60 * 60)
-
-static bool later(const struct timespec *a, const struct timespec *b)
-{
-	if (a->tv_sec != b->tv_sec)
-		return a->tv_sec > b->tv_sec;
-	return a->tv_nsec > b->tv_nsec;
-}
-
-/*
- * May the kernel go on using the pages that it has?  They are right, as nobody
- * else changes the file; but reading them tells us nothing, and the access time
- * would stay.  So it may when reading would not change that time.
- */
-static bool reads_leave_no_trace(struct server *server, int fd, int flags)
-{
-	struct berth_stat st;
-	struct timespec now;
-
-	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_NOATIME))
-		return true;
-	if (berth_fstat(server->host, fd, &st))
-		return false;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return later(&st.atime, &st.mtime) && later(&st.atime, &st.ctime) &&
-	       now.tv_sec - st.atime.tv_sec < A_DAY;
-}
 
 /*
  * The kernel leaves it to an open that truncates to take the set-id bits away,
  * unless the caller may keep them; it does so itself for all other requests.
  */
-static void drop_setid(fuse_req_t req, struct berth_inode *inode)
+static void drop_setid(fuse_req_t req, fuse_ino_t ino)
 {
+	struct berth_inode *inode = inode_of(req, ino);
 	struct berth_task *host = server_of(req)->host;
 	struct berth_stat st;
 	mode_t drop = S_ISUID;
@@ -64,26 +36,38 @@ static void drop_setid(fuse_req_t req, struct berth_inode *inode)
 	if (!(st.mode & drop))
 		return;
 	st.mode &= ~drop;
-	berth_inode_setattr(host, inode, &st, BERTH_SET_MODE);
+	if (berth_inode_setattr(host, inode, &st, BERTH_SET_MODE) == 0)
+		reply_changed(req, ino);
+}
+
+/*
+ * May the kernel go on using the pages that it has?  They are right, as nobody
+ * else changes the file; but reading them tells us nothing, and the access time
+ * would stay.  So it may when reading would not move that time.
+ */
+static bool may_keep_pages(fuse_req_t req, fuse_ino_t ino, int flags)
+{
+	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_NOATIME) ||
+	       !atime_is_due(req, ino);
 }
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct berth_inode *inode = inode_of(req, ino);
 	struct server *server = server_of(req);
 	int fd, flags;
 
 	flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_NOATIME)) |
 		server->open_flags;
 	if (flags & O_TRUNC)
-		drop_setid(req, inode);
-	fd = berth_inode_open(server->host, inode, (unsigned int)flags);
+		drop_setid(req, ino);
+	fd = berth_inode_open(server->host, inode_of(req, ino),
+			      (unsigned int)flags);
 	if (fd < 0) {
 		reply_error(req, fd);
 		return;
 	}
 	fi->fh = (uint64_t)fd;
-	fi->keep_cache = reads_leave_no_trace(server, fd, flags);
+	fi->keep_cache = may_keep_pages(req, ino, flags);
 	if (fuse_reply_open(req, fi) != 0)
 		berth_close(server->host, fd);
 }
@@ -114,8 +98,9 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		reply_error(req, fd);
 		return;
 	}
+	reply_changed(req, parent);
 	fi->fh = (uint64_t)fd;
-	fill_entry(&entry, inode, &st);
+	fill_entry(req, &entry, inode, &st);
 	if (fuse_reply_create(req, &entry, fi) != 0) {
 		berth_close(server->host, fd);
 		berth_inode_forget(inode, 1);
@@ -126,16 +111,19 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t pos,
 	     struct fuse_file_info *fi)
 {
 	char *buffer = worker_buffer(req, size);
+	bool moves_atime = atime_is_due(req, ino);
 	ssize_t bytes = -ENOMEM;
 
-	(void)ino;
 	if (buffer)
 		bytes = berth_pread(server_of(req)->host, (int)fi->fh, buffer,
 				    size, pos);
-	if (bytes < 0)
+	if (bytes < 0) {
 		reply_error(req, (int)bytes);
-	else
-		fuse_reply_buf(req, buffer, (size_t)bytes);
+		return;
+	}
+	if (moves_atime)
+		reply_changed(req, ino);
+	fuse_reply_buf(req, buffer, (size_t)bytes);
 }
 
 void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
@@ -171,7 +159,11 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
 /* Of a directory, too. */
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
+	/* Pages of a mapping that were written back have moved the times. (This
+	 * could not be said while they were: the kernel may be waiting for
+	 * them to let the inode go, and would have us wait for that.) */
+	if ((fi->flags & O_ACCMODE) != O_RDONLY)
+		reply_changed(req, ino);
 	berth_close(server_of(req)->host, (int)fi->fh);
 	reply_error(req, 0);
 }

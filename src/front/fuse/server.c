@@ -206,6 +206,7 @@ static int serve_session(struct server *server,
 		message("cannot begin a FUSE session");
 		return status;
 	}
+	server->session = session;
 	if (session_heed_signals(session) == 0) {
 		status = serve_mounted(session, options);
 		fuse_remove_signal_handlers(session);

@@ -26,6 +26,8 @@
  * @vfs: the file system.
  * @host: acts for what the kernel has checked already, for every thread.
  * @root: the root directory, held.
+ * @session: the connection to the kernel.
+ * @attr_timeout: for how many seconds the kernel may believe attributes.
  * @workers: each thread's struct worker.
  * @patience: how many more threads may wait for space.
  * @open_flags: O_NOATIME or 0, for every open.
@@ -35,6 +37,8 @@ struct server {
 	struct berth_vfs *vfs;
 	struct berth_task *host;
 	struct berth_inode *root;
+	struct fuse_session *session;
+	double attr_timeout;
 	pthread_key_t workers;
 	sem_t patience;
 	int open_flags;
@@ -68,16 +72,37 @@ void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t cookie,
 struct server *server_of(fuse_req_t req);
 struct berth_inode *inode_of(fuse_req_t req, fuse_ino_t ino);
 
-/* What the kernel is told of an inode that it is to hold. */
-void fill_entry(struct fuse_entry_param *entry, struct berth_inode *inode,
-		const struct berth_stat *st);
+/* The connection is there: what the kernel can do decides what it is told. */
+void reply_start(struct server *server, const struct fuse_conn_info *conn);
 
-/* Answers.  @error is 0 or a negative errno; reply_entry() passes the hold on
- * @inode to the kernel, and takes it back if it cannot. */
+/* What the kernel is told of an inode that it is to hold. */
+void fill_entry(fuse_req_t req, struct fuse_entry_param *entry,
+		struct berth_inode *inode, const struct berth_stat *st);
+
+/* Answers.  @error is 0 or a negative errno; those with an inode pass the hold
+ * on it to the kernel, and take it back if they cannot. */
 void reply_error(fuse_req_t req, int error);
-void reply_attr(fuse_req_t req, struct berth_inode *inode);
+void reply_attr(fuse_req_t req, fuse_ino_t ino);
 void reply_entry(fuse_req_t req, int error, struct berth_inode *inode,
 		 const struct berth_stat *st);
+
+/* The same for the two requests whose attributes the kernel takes even if it
+ * has had later ones: it is not to believe them for long. */
+void reply_setattr(fuse_req_t req, fuse_ino_t ino);
+void reply_link(fuse_req_t req, int error, struct berth_inode *inode,
+		const struct berth_stat *st);
+
+/**
+ * reply_changed() - the request that is being served has changed attributes.
+ * @req: the request, not answered yet.
+ * @ino: an inode that it is about, and that the kernel holds therefore.
+ *
+ * For what the kernel does not number itself, see reply.c.
+ */
+void reply_changed(fuse_req_t req, fuse_ino_t ino);
+
+/* Would reading it now move its access time? */
+bool atime_is_due(fuse_req_t req, fuse_ino_t ino);
 
 /* There is no such name, and the kernel may remember that: only its own
  * requests can bring it into being. */
