@@ -211,8 +211,7 @@ unsigned int berth_files_count(struct berth_files *files);
  * Return: the descriptor; -EMFILE when no number from @min up to the soft
  * limit is free; -EINVAL for another flag or a negative @min; -ENOMEM.
  */
-int berth_files_reserve(struct berth_files *files, int min,
-			unsigned int flags);
+int berth_files_reserve(struct berth_files *files, int min, unsigned int flags);
 
 /**
  * berth_files_unreserve() - give a reserved number back.

@@ -531,8 +531,7 @@ struct berth_dirent {
  * Return: bytes filled, 0 at the end; -EBADF; -ENOTDIR; -EINVAL when not one
  * entry fits; -ENOENT when the directory was removed.
  */
-ssize_t berth_getdents(struct berth_task *task, int fd, void *buf,
-		       size_t size);
+ssize_t berth_getdents(struct berth_task *task, int fd, void *buf, size_t size);
 
 /**
  * berth_getdents_from() - the same from a cookie, without the offset.
@@ -729,8 +728,8 @@ int berth_inode_mknod(struct berth_task *task, struct berth_inode *dir,
 		      const char *name, mode_t mode, uint64_t rdev,
 		      struct berth_inode **inode, struct berth_stat *st);
 int berth_inode_mkdir(struct berth_task *task, struct berth_inode *dir,
-		      const char *name, mode_t mode,
-		      struct berth_inode **inode, struct berth_stat *st);
+		      const char *name, mode_t mode, struct berth_inode **inode,
+		      struct berth_stat *st);
 int berth_inode_symlink(struct berth_task *task, const char *target,
 			struct berth_inode *dir, const char *name,
 			struct berth_inode **inode, struct berth_stat *st);
@@ -739,9 +738,8 @@ int berth_inode_link(struct berth_task *task, struct berth_inode *inode,
 		     struct berth_stat *st);
 
 /* As berth_readlinkat(), berth_unlinkat() and berth_renameat2(). */
-ssize_t berth_inode_readlink(struct berth_task *task,
-			     struct berth_inode *inode, char *buf,
-			     size_t size);
+ssize_t berth_inode_readlink(struct berth_task *task, struct berth_inode *inode,
+			     char *buf, size_t size);
 int berth_inode_unlink(struct berth_task *task, struct berth_inode *dir,
 		       const char *name);
 int berth_inode_rmdir(struct berth_task *task, struct berth_inode *dir,

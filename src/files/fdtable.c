@@ -88,8 +88,9 @@ bool fd_range(struct files_struct *files, unsigned int k,
 		return false;
 	n = fd_segment_count(k);
 	open = (uint64_t *)(void *)(segment->slot + n);
-	*range = (struct fd_range){ fd_segment_base(k), n, open,
-				    open + words(n), open + 2 * words(n) };
+	*range =
+		(struct fd_range){ fd_segment_base(k), n, open, open + words(n),
+				   open + (size_t)2 * words(n) };
 	return true;
 }
 

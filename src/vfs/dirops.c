@@ -452,7 +452,7 @@ static int may_rename(const struct renaming *r, const struct cred *cred)
 	}
 	if (!ret)
 		ret = may_move(r, inode, cred);
-	if (!ret && r->exchange)
+	if (!ret && r->exchange && r->target)
 		ret = may_move(r, r->target->inode, cred);
 	return ret;
 }
@@ -464,7 +464,7 @@ static int rename_prepare(struct renaming *r, const struct parent *from,
 	r->fresh = d_alloc(r->old->inode, &to->last);
 	if (!r->fresh)
 		return -ENOMEM;
-	if (r->exchange) {
+	if (r->exchange && r->target) {
 		r->back = d_alloc(r->target->inode, &from->last);
 		if (!r->back)
 			goto out_free_fresh;

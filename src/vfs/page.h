@@ -21,7 +21,7 @@
 
 #define PAGE_SIZE  4096u
 #define PAGE_SHIFT 12
-#define PAGE_CHUNK (256u * 1024)
+#define PAGE_CHUNK ((size_t)256 * 1024)
 
 /* What is known of a page, apart from its bytes. */
 struct page {
