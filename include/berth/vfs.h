@@ -95,7 +95,9 @@ struct berth_inode;
  *	NULL; without one the system's is used.  File data is asked for in
  *	pieces of 262144 bytes.  Called from any thread.
  * @dealloc: takes back what @alloc gave, with its size.
- * @arg: passed to @clock, @alloc and @dealloc as it is.
+ * @report: told of a broken invariant of this instance, as
+ *	berth_set_report_handler() says; NULL is the handler of the process.
+ * @arg: passed to these functions as it is.
  */
 struct berth_vfs_options {
 	size_t struct_size;
@@ -109,6 +111,7 @@ struct berth_vfs_options {
 	void (*clock)(struct timespec *now, void *arg);
 	void *(*alloc)(size_t bytes, size_t align, void *arg);
 	void (*dealloc)(void *memory, size_t bytes, void *arg);
+	void (*report)(const char *invariant, const char *detail, void *arg);
 	void *arg;
 };
 

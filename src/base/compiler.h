@@ -8,6 +8,11 @@
 
 #define CACHE_LINE 64
 
+/* Set by the build: run the check functions after each mutation. */
+#ifndef BERTH_DEBUG_CHECKS
+#define BERTH_DEBUG_CHECKS 0
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

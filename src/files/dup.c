@@ -58,6 +58,7 @@ static int dup_onto(struct files_struct *files, unsigned int oldfd,
 		bit_assign(range.cloexec, newfd - range.base, cloexec);
 	}
 	*replaced = fd_publish(files, newfd, file);
+	files_check(files);
 	return (int)newfd;
 }
 

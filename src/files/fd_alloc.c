@@ -134,6 +134,37 @@ struct berth_file *fd_publish(struct files_struct *files, unsigned int fd,
 	return old;
 }
 
+/* ---- Invariants ---- */
+
+#if BERTH_DEBUG_CHECKS
+/* A bit is set exactly while its slot is not empty; words below the hot one are
+ * full.  Looks at the hot word and the one below. */
+static void word_check(struct files_struct *files, unsigned int base,
+		       uint64_t word)
+{
+	unsigned int i;
+
+	for (i = 0; i < BITS_PER_WORD; i++)
+		invariant(!(word & bit_mask(i)) ==
+			  !load_relaxed(fd_slot(files, base + i)));
+}
+
+void files_check(struct files_struct *files)
+{
+	unsigned int base = files->hot_base;
+	struct fd_range range;
+
+	invariant(base % BITS_PER_WORD == 0);
+	invariant(fd_range(files, fd_segment_of(base), &range));
+	word_check(files, base, files->hot);
+	if (base) {
+		base -= BITS_PER_WORD;
+		invariant(fd_range(files, fd_segment_of(base), &range));
+		word_check(files, base, ~UINT64_C(0));
+	}
+}
+#endif
+
 /* ---- Reserve, unreserve, close ---- */
 
 /* The word of close-on-exec bits of a number whose segment is there. */
@@ -177,6 +208,7 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 			if (min <= files->hot_base)
 				hot_move(files, fd);
 			ret = (int)fd;
+			files_check(files);
 			break;
 		}
 		spin_unlock(&files->lock);
@@ -211,6 +243,7 @@ static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 	bit_assign(fd_cloexec_word(files, fd), fd % BITS_PER_WORD, cloexec);
 	/* REL(fd_take:A) pairs with RCU(fd_lookup:A) */
 	store_release(fd_slot(files, fd), content);
+	files_check(files);
 	spin_unlock(&files->lock);
 	return (int)fd;
 }
@@ -247,6 +280,7 @@ void put_unused_fd(struct files_struct *files, unsigned int fd)
 		store_relaxed(slot, NULL);
 		fd_mark_free(files, fd);
 	}
+	files_check(files);
 	spin_unlock(&files->lock);
 	if (!reserved)
 		report("unreserve-not-reserved",
@@ -283,6 +317,7 @@ int close_fd(struct files_struct *files, unsigned int fd)
 		store_relaxed(&files->hot, files->hot & ~bit_mask(fd));
 	else
 		fd_mark_free(files, fd);
+	files_check(files);
 	spin_unlock(&files->lock);
 	return filp_close(file, handle_of(files));
 }

@@ -247,6 +247,16 @@ bool fd_range(struct files_struct *files, unsigned int k,
 /* Allocate the segment of @fd if it is missing.  0 or -ENOMEM. */
 int expand_files(struct files_struct *files, unsigned int fd);
 
+/* In debug builds: is the table what its invariants say?  Under the lock. */
+#if BERTH_DEBUG_CHECKS
+void files_check(struct files_struct *files);
+#else
+static inline void files_check(struct files_struct *files)
+{
+	(void)files;
+}
+#endif
+
 /* All under the lock, for numbers whose segment is there. */
 void fd_mark_open(struct files_struct *files, unsigned int fd, bool cloexec);
 void fd_mark_free(struct files_struct *files, unsigned int fd);

@@ -14,7 +14,6 @@
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/rcu.h"
-#include "base/report.h"
 #include "mount/mount.h"
 
 #define MNT_READONLY UINT64_C(0x1)
@@ -192,11 +191,14 @@ void mnt_init(struct vfsmount *mnt, bool readonly)
 	mutex_unlock(&mounts_lock);
 }
 
+bool mnt_is_idle(const struct vfsmount *mnt)
+{
+	/* Relaxed: asked when nobody else is there. */
+	return !(load_relaxed(&mnt->gate) & ~MNT_FLAGS);
+}
+
 void mnt_finish(struct vfsmount *mnt)
 {
-	if (load_relaxed(&mnt->gate) & ~MNT_FLAGS)
-		report("mount-writers-left",
-		       "a mount died while its writers were counted in");
 	mutex_lock(&mounts_lock);
 	*mnt->pprev = mnt->next;
 	if (mnt->next)

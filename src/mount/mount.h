@@ -29,7 +29,8 @@ struct vfsmount {
 };
 
 void mnt_init(struct vfsmount *mnt, bool readonly);
-/* Reports "mount-writers-left" unless both counts are zero. */
+/* Are both counts zero, as they are to be when a mount dies (W6)? */
+bool mnt_is_idle(const struct vfsmount *mnt);
 void mnt_finish(struct vfsmount *mnt);
 
 /* Read-only at this instant?  For atime and access checks. */

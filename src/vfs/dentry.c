@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 
+#include "base/report.h"
 #include "vfs/dentry.h"
 #include "vfs/task.h"
 
@@ -266,6 +267,54 @@ static unsigned int slot_find(struct inode *dir)
 		slot++;
 	return slot;
 }
+
+/* ---- Invariants ---- */
+
+#if BERTH_DEBUG_CHECKS
+/* A larger directory is not worth the time. */
+#define CHECK_ENTRIES 256u
+
+static unsigned int slots_check(struct inode *dir)
+{
+	struct dir_slots *slots = load_relaxed(&dir->dir.slots);
+	unsigned int i, found = 0;
+	struct dentry *dentry;
+
+	for (i = 0; slots && i < slots->used; i++) {
+		dentry = load_relaxed(&slots->slot[i]);
+		if (!dentry) {
+			invariant(i >= dir->dir.lowest);
+			continue;
+		}
+		invariant(dentry->slot == i);
+		found++;
+	}
+	return found;
+}
+
+static unsigned int hash_check(struct inode *dir)
+{
+	struct dir_hash *hash = load_relaxed(&dir->dir.hash);
+	unsigned int i, found = 0;
+	struct dentry *dentry;
+
+	for (i = 0; hash && i <= hash->mask; i++)
+		for (dentry = load_relaxed(&hash->chain[i]); dentry;
+		     dentry = load_relaxed(&dentry->next)) {
+			invariant((dentry->hash & hash->mask) == i);
+			found++;
+		}
+	return found;
+}
+
+void dir_check(struct inode *dir)
+{
+	if (dir->dir.entries > CHECK_ENTRIES)
+		return;
+	invariant(slots_check(dir) == dir->dir.entries);
+	invariant(hash_check(dir) == dir->dir.entries);
+}
+#endif
 
 /* ---- Directories ---- */
 

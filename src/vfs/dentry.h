@@ -88,6 +88,16 @@ void d_move_begin(struct inode *dir1, struct inode *dir2);
 void d_move_end(struct inode *dir1, struct inode *dir2);
 void d_replace(struct inode *dir, struct dentry *old, struct dentry *dentry);
 
+/* In debug builds: do hash, slots and count agree?  Under the lock. */
+#if BERTH_DEBUG_CHECKS
+void dir_check(struct inode *dir);
+#else
+static inline void dir_check(struct inode *dir)
+{
+	(void)dir;
+}
+#endif
+
 /* Nobody sees the directory any more: free entries, hash and slots. */
 void d_free_all(struct inode *dir);
 

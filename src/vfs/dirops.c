@@ -128,6 +128,7 @@ static void dir_attach(struct inode *dir, struct dentry *dentry, int64_t now)
 	}
 	inode_add_link(inode, 1, now);
 	d_add(dir, dentry);
+	dir_check(dir);
 	inode_touch(dir, now, true);
 }
 
@@ -299,6 +300,7 @@ static struct inode *remove_entry(struct inode *dir, struct dentry *dentry)
 	int64_t now = inode_now(dir);
 
 	d_remove(dir, dentry);
+	dir_check(dir);
 	inode_touch(dir, now, true);
 	return drop_link(dir, victim, now) ? victim : NULL;
 }
@@ -542,6 +544,8 @@ static void rename_commit(const struct renaming *r, struct leftover *left)
 		left->parent[1] =
 			move_parent(other, newdir, olddir, r->back, now);
 	d_move_end(olddir, newdir);
+	dir_check(olddir);
+	dir_check(newdir);
 	seq_write_end(&vfs->rename_seq);
 	if (other && !r->exchange && drop_link(newdir, other, now))
 		left->orphan = other;

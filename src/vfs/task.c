@@ -131,7 +131,8 @@ static void vfs_init(struct berth_vfs *vfs,
 		pages++;
 	vfs->regular = regular;
 	vfs->clock = options->clock;
-	vfs->clock_arg = options->arg;
+	vfs->report = options->report;
+	vfs->arg = options->arg;
 	vfs->max_inodes = options->nr_inodes;
 	vfs->mem = (struct mem){ .alloc = options->alloc,
 				 .dealloc = options->dealloc,
@@ -200,6 +201,15 @@ static bool inode_is_held(const struct inode *inode)
 	return kref_read(&inode->refs) != owners;
 }
 
+static void vfs_report(const struct berth_vfs *vfs, const char *name,
+		       const char *detail)
+{
+	if (vfs->report)
+		vfs->report(name, detail, vfs->arg);
+	else
+		report(name, detail);
+}
+
 int berth_vfs_destroy(struct berth_vfs *vfs)
 {
 	struct inode *inode;
@@ -214,6 +224,9 @@ int berth_vfs_destroy(struct berth_vfs *vfs)
 			return -EBUSY;
 	while (vfs->inodes)
 		inode_free(vfs->inodes);
+	if (!mnt_is_idle(&vfs->mnt))
+		vfs_report(vfs, "mount-writers-left",
+			   "a mount died while its writers were counted in");
 	mnt_finish(&vfs->mnt);
 	page_store_finish(&vfs->pages);
 	sys_free(vfs, vfs_bytes());

@@ -22,7 +22,8 @@ struct berth_vfs {
 	struct inode *root cache_aligned;
 	const struct inode_operations *regular; /* of the type's files */
 	void (*clock)(struct timespec *now, void *arg);
-	void *clock_arg;
+	void (*report)(const char *invariant, const char *detail, void *arg);
+	void *arg;	     /* for these two */
 	uint64_t max_inodes; /* 0: no limit */
 	struct mem mem;
 
@@ -66,7 +67,7 @@ static inline int64_t vfs_now(const struct berth_vfs *vfs)
 	struct timespec now;
 
 	if (unlikely(vfs->clock))
-		vfs->clock(&now, vfs->clock_arg);
+		vfs->clock(&now, vfs->arg);
 	else
 		sys_clock(&now);
 	return ns_of_time(now);
