@@ -173,7 +173,7 @@ static uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
 	struct fd_range range;
 
 	if (likely(fd < FD_EMBEDDED))
-		return files->cloexec;
+		return &files->cloexec[0];
 	fd_range(files, fd_segment_index(fd), &range);
 	return &range.cloexec[(fd - range.base) / BITS_PER_WORD];
 }

@@ -540,7 +540,7 @@ static void rename_commit(const struct renaming *r, struct leftover *left)
 	d_move_begin(olddir, newdir);
 	rename_entries(r);
 	left->parent[0] = move_parent(inode, olddir, newdir, r->fresh, now);
-	if (r->exchange)
+	if (r->exchange && other)
 		left->parent[1] =
 			move_parent(other, newdir, olddir, r->back, now);
 	d_move_end(olddir, newdir);
