@@ -35,16 +35,19 @@ static int channel_use(struct berth_files *files, int fd)
 
 int main(void)
 {
-	struct channel *channel = calloc(1, sizeof(*channel));
 	struct berth_files *files;
+	struct channel *channel;
 	int fd;
 
-	if (!channel || berth_files_create(&files) < 0)
+	if (berth_files_create(&files) < 0)
 		return 1;
-	berth_file_init(&channel->file, &channel_ops, O_RDWR, 0);
 	fd = berth_files_reserve(files, 3, O_CLOEXEC);
 	if (fd < 0)
 		return 1;
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return 1;
+	berth_file_init(&channel->file, &channel_ops, O_RDWR, 0);
 	berth_files_install(files, fd, &channel->file);
 	printf("descriptor %d: use %d\n", fd, channel_use(files, fd));
 	printf("descriptor %d: use %d\n", fd, channel_use(files, fd));

@@ -8,7 +8,7 @@ int main(void)
 {
 	struct berth_vfs_options options = {
 		.struct_size = sizeof(options),
-		.size = 64 * 1024, /* bytes of file data, then -ENOSPC */
+		.size = 65536, /* bytes of file data, then -ENOSPC */
 	};
 	static char block[100 * 1024];
 	struct berth_vfs *vfs;

@@ -383,7 +383,7 @@ ssize_t berth_pwrite(struct berth_task *task, int fd, const void *buf,
  * @whence: SEEK_SET, SEEK_CUR, SEEK_END, SEEK_DATA or SEEK_HOLE.
  *
  * Return: the new offset; -EBADF; -EINVAL; -ENXIO (SEEK_DATA, SEEK_HOLE
- * beyond the end); -EOVERFLOW.
+ * beyond the end).
  */
 int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset,
 		    int whence);
@@ -395,7 +395,7 @@ int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset,
  * @length: bytes; what is new reads as zero.
  *
  * Return: 0; -EBADF; -EINVAL (negative, not open for writing, or not a regular
- * file); -EFBIG.
+ * file).
  */
 int berth_ftruncate(struct berth_task *task, int fd, int64_t length);
 
@@ -405,7 +405,7 @@ int berth_ftruncate(struct berth_task *task, int fd, int64_t length);
  * @path: the file.
  * @length: bytes.
  *
- * Return: 0; -EINVAL; -EISDIR; -EFBIG; -EACCES; path errors.
+ * Return: 0; -EINVAL; -EISDIR; -EACCES; path errors.
  */
 int berth_truncate(struct berth_task *task, const char *path, int64_t length);
 
@@ -709,7 +709,7 @@ int berth_inode_stat(struct berth_task *task, struct berth_inode *inode,
  *	BERTH_UTIME_NOW).
  * @which: BERTH_SET_* of those to set.
  *
- * Return: 0; -EPERM; -EACCES; -EINVAL; -EISDIR; -EFBIG; modification errors.
+ * Return: 0; -EPERM; -EACCES; -EINVAL; -EISDIR; modification errors.
  */
 int berth_inode_setattr(struct berth_task *task, struct berth_inode *inode,
 			const struct berth_stat *st, unsigned int which);

@@ -171,11 +171,13 @@ void files_check(struct files_struct *files)
 static uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
 {
 	struct fd_range range;
+	uint64_t *words = files->cloexec;
 
 	if (likely(fd < FD_EMBEDDED))
-		return &files->cloexec[0];
+		return words;
 	fd_range(files, fd_segment_index(fd), &range);
-	return &range.cloexec[(fd - range.base) / BITS_PER_WORD];
+	words = range.cloexec;
+	return words + (fd - range.base) / BITS_PER_WORD;
 }
 
 static bool segment_missing(struct files_struct *files, unsigned int fd)

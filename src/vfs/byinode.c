@@ -40,25 +40,19 @@ void berth_inode_forget(struct berth_inode *handle, uint64_t nlookup)
 	rcu_poll();
 }
 
-static struct inode *find_held(struct berth_vfs *vfs)
-{
-	struct inode *inode;
-
-	for (inode = vfs->inodes; inode; inode = inode->next)
-		if (load_relaxed(&inode->nlookup))
-			return inode;
-	return NULL;
-}
-
-/* No other call is in progress, so the list only changes by our own drains. */
+/* No other call is in progress, so nothing is freed, and the list stays as it is,
+ * until the drain. */
 void berth_vfs_forget_all(struct berth_vfs *vfs)
 {
 	struct inode *inode;
+	uint64_t held;
 
 	rcu_drain();
-	while ((inode = find_held(vfs)) != NULL)
-		berth_inode_forget((struct berth_inode *)inode,
-				   load_relaxed(&inode->nlookup));
+	for (inode = vfs->inodes; inode; inode = inode->next)
+		for (held = swap_relaxed(&inode->nlookup, (uint64_t)0); held;
+		     held--)
+			iput(inode);
+	rcu_drain();
 }
 
 uint64_t berth_inode_ino(const struct berth_inode *handle)

@@ -82,38 +82,33 @@ static bool check_directory(const char *directory)
 	} else if (errno == ENOENT) {
 		message("%s does not exist; make it first: mkdir -p %s",
 			directory, directory);
-	} else if (errno == ENOTCONN) {
-		message("the server of the mount on %s is gone; end it first: "
-			"berth umount %s",
-			directory, directory);
 	} else {
 		message("cannot use %s: %s", directory, strerror(errno));
 	}
 	return false;
 }
 
+/* libfuse opens it, on behalf of a user, too. */
 static bool check_device(void)
 {
-	int fd;
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
-	if (access("/dev/fuse", F_OK) < 0) {
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
 		message("there is no /dev/fuse; load the kernel's module with "
 			"'modprobe fuse', or give a container "
 			"--device /dev/fuse");
-		return false;
-	}
-	/* fusermount3 opens it for a user. */
-	if (geteuid() != 0)
-		return true;
-	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (fd < 0) {
+	else if (errno == EACCES)
+		message("you may not open /dev/fuse; be root, or let root run "
+			"'chmod 666 /dev/fuse'");
+	else
 		message("cannot open /dev/fuse: %s; a container needs "
 			"--device /dev/fuse",
 			strerror(errno));
-		return false;
-	}
-	close(fd);
-	return true;
+	return false;
 }
 
 static bool check_helper(void)
@@ -128,25 +123,36 @@ static bool check_helper(void)
 	return false;
 }
 
-static char *mount_point(const char *directory)
+/* A berth that is mounted there, alive or dead, is in the way. */
+static bool check_mounts(const char *path)
 {
-	char *path;
+	struct mounts_entry entry;
+	struct stat st;
 
-	if (!check_directory(directory))
-		return NULL;
-	path = mounts_path(directory);
-	if (!path) {
-		message("cannot use %s: %s", directory, strerror(errno));
-		return NULL;
-	}
-	if (mounts_has_berth(path)) {
+	if (!mounts_find(path, &entry) || !mounts_is_berth(&entry))
+		return true;
+	if (stat(path, &st) < 0 && errno == ENOTCONN)
+		message("the server of the berth on %s is gone; end it first: "
+			"berth umount %s",
+			path, path);
+	else
 		message("a berth is mounted on %s already; use it, or end it "
 			"first: berth umount %s",
 			path, path);
-		free(path);
-		return NULL;
-	}
-	return path;
+	return false;
+}
+
+/* The directory, absolute, if a berth can be mounted there; for free(). */
+static char *mount_point(const char *directory)
+{
+	char *path = mounts_path(directory);
+
+	if (path && check_mounts(path) && check_directory(path))
+		return path;
+	if (!path)
+		check_directory(directory);
+	free(path);
+	return NULL;
 }
 
 int cmd_mount(int argc, char **argv)

@@ -39,45 +39,65 @@ char *mounts_path(const char *directory)
 	return path;
 }
 
-char *mounts_type(const char *path)
+static uid_t mounted_by(const struct mntent *entry)
+{
+	unsigned int user = 0;
+	const char *option = hasmntopt(entry, "user_id");
+
+	if (option && sscanf(option, "user_id=%u", &user) != 1)
+		return 0;
+	return user;
+}
+
+bool mounts_find(const char *path, struct mounts_entry *found)
 {
 	static char buffer[16384];
-	char *type = NULL;
 	struct mntent entry;
+	bool any = false;
 	FILE *table = setmntent("/proc/self/mounts", "re");
 
 	if (!table)
-		return NULL;
+		return false;
+	/* A later one lies on top. */
 	while (getmntent_r(table, &entry, buffer, sizeof(buffer))) {
 		if (strcmp(entry.mnt_dir, path) != 0)
 			continue;
-		/* A later one lies on top. */
-		free(type);
-		type = strdup(entry.mnt_type);
+		snprintf(found->type, sizeof(found->type), "%s",
+			 entry.mnt_type);
+		found->user = mounted_by(&entry);
+		any = true;
 	}
 	endmntent(table);
-	return type;
+	return any;
 }
 
-bool mounts_has_berth(const char *path)
+bool mounts_is_berth(const struct mounts_entry *entry)
 {
-	char *type = mounts_type(path);
-	bool yes = type && strcmp(type, MOUNTS_BERTH) == 0;
+	return strcmp(entry->type, "fuse.berth") == 0;
+}
 
-	free(type);
-	return yes;
+/* Who has spoken is not what he said. */
+static void drop_speaker(char *said)
+{
+	static const char *const speakers[] = { "berth: ", "fuse: ",
+						"fusermount3: " };
+	size_t length;
+
+	for (unsigned int i = 0; i < sizeof(speakers) / sizeof(*speakers);
+	     i++) {
+		length = strlen(speakers[i]);
+		if (strncmp(said, speakers[i], length) == 0)
+			memmove(said, said + length, strlen(said + length) + 1);
+	}
 }
 
 void first_line_said(int fd, char *said, size_t size)
 {
 	ssize_t bytes = pread(fd, said, size - 1, 0);
-	char *colon;
 
 	said[bytes > 0 ? bytes : 0] = '\0';
 	said[strcspn(said, "\n")] = '\0';
-	colon = strstr(said, ": ");
-	if (colon && strncmp(said, "fuse", 4) == 0)
-		memmove(said, colon + 2, strlen(colon + 2) + 1);
+	drop_speaker(said);
 }
 
 int run_fusermount(char *const words[], char *said, size_t size)

@@ -5,19 +5,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* The type by which the kernel's table of mounts tells a berth. */
-#define MOUNTS_BERTH "fuse.berth"
+#include <sys/types.h>
 
 /* The path of a directory as the kernel's table of mounts spells it, also when
  * the server of a mount there is gone.  NULL, with errno; for free(). */
 char *mounts_path(const char *directory);
 
-/* The type of what is mounted there, topmost, or NULL; for free(). */
-char *mounts_type(const char *path);
+/* What is mounted somewhere. */
+struct mounts_entry {
+	char type[64];
+	uid_t user; /* who mounted it; root, unless FUSE knows better */
+};
 
-/* Is a berth mounted there? */
-bool mounts_has_berth(const char *path);
+/* What is mounted there, topmost?  False: nothing. */
+bool mounts_find(const char *path, struct mounts_entry *entry);
+
+/* Is that a berth? */
+bool mounts_is_berth(const struct mounts_entry *entry);
 
 /**
  * run_fusermount() - run fusermount3 and wait for it.

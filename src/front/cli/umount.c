@@ -40,30 +40,44 @@ static const struct argp argp = {
 	.children = cli_children,
 };
 
+static void tell_busy(const char *path)
+{
+	message("%s is in use; close the files in it and leave it, then try "
+		"again ('fuser -vm %s' shows who it is)",
+		path, path);
+}
+
 static int umount_as_root(const char *path)
 {
 	if (umount2(path, UMOUNT_NOFOLLOW) == 0)
 		return 0;
 	if (errno == EBUSY)
-		message("%s is in use; close the files in it and leave it, "
-			"then try again ('fuser -vm %s' shows who it is)",
-			path, path);
+		tell_busy(path);
 	else
 		message("cannot unmount %s: %s", path, strerror(errno));
 	return CLI_FAILED;
 }
 
-static int umount_as_user(char *path)
+static int umount_as_user(char *path, const struct mounts_entry *entry)
 {
 	char program[] = "fusermount3", umount[] = "-u", end[] = "--";
 	char *words[] = { program, umount, end, path, NULL };
 	char said[256];
-	int status = run_fusermount(words, said, sizeof(said));
+	int status;
 
+	if (entry->user != getuid()) {
+		message("%s was mounted by another user; only he and root can "
+			"unmount it",
+			path);
+		return CLI_FAILED;
+	}
+	status = run_fusermount(words, said, sizeof(said));
 	if (status == 0)
 		return 0;
 	if (status == -ENOENT)
 		message("fusermount3 is missing; install the package fuse3");
+	else if (strstr(said, "busy"))
+		tell_busy(path);
 	else
 		message("cannot unmount %s: %s", path,
 			said[0]	     ? said
@@ -74,18 +88,18 @@ static int umount_as_user(char *path)
 
 static int umount_path(char *path)
 {
-	char *type = mounts_type(path);
-	bool berth = type && strcmp(type, MOUNTS_BERTH) == 0;
+	struct mounts_entry entry;
 
-	if (!type)
+	if (!mounts_find(path, &entry))
 		message("nothing is mounted on %s", path);
-	else if (!berth)
+	else if (!mounts_is_berth(&entry))
 		message("%s is no berth but a mount of type %s; use umount",
-			path, type);
-	free(type);
-	if (!berth)
-		return CLI_FAILED;
-	return geteuid() == 0 ? umount_as_root(path) : umount_as_user(path);
+			path, entry.type);
+	else if (geteuid() == 0)
+		return umount_as_root(path);
+	else
+		return umount_as_user(path, &entry);
+	return CLI_FAILED;
 }
 
 int cmd_umount(int argc, char **argv)

@@ -42,15 +42,27 @@ static int wait_for_child(int from_child, pid_t child)
 	return CLI_FAILED;
 }
 
+/*
+ * A server that lives for days keeps nothing open that its caller happened to
+ * leave open; a pipe that is read to its end, above all.  What we open is not
+ * to be taken for the terminal, in case that was closed.
+ */
+static void tidy_descriptors(void)
+{
+	int null;
+
+	do
+		null = open("/dev/null", O_RDWR);
+	while (null >= 0 && null <= STDERR_FILENO);
+	close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+}
+
 int background_fork(int *ready)
 {
 	int pipe_fds[2];
 	pid_t child;
 
-	/* A server that lives for days keeps nothing open that its caller
-	 * happened to leave open; a pipe that is read to its end, above all. */
-	close_range(STDERR_FILENO + 1, UINT_MAX, 0);
-
+	tidy_descriptors();
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
 		message("cannot make a pipe: %s", strerror(errno));
 		return CLI_FAILED;
