@@ -175,7 +175,7 @@ void berth_files_exec(struct berth_files *files);
  * @limit: new descriptors are below this number, 0 to 1,073,741,824.
  *	Lowering it leaves higher descriptors usable.
  *
- * Context: any thread.
+ * Context: any thread, not inside a borrow.
  * Return: 0, or -EPERM when @limit is beyond the table's maximum.
  */
 int berth_files_set_limit(struct berth_files *files, unsigned int limit);
@@ -193,7 +193,7 @@ unsigned int berth_files_limit(const struct berth_files *files);
  * berth_files_count() - how many descriptors are open or reserved.
  * @files: the table.
  *
- * Context: any thread.
+ * Context: any thread, not inside a borrow.
  * Return: the count at some instant during the call.
  */
 unsigned int berth_files_count(struct berth_files *files);
@@ -219,7 +219,7 @@ int berth_files_reserve(struct berth_files *files, int min, unsigned int flags);
  * @fd: a number from berth_files_reserve() that was not installed.  Anything
  *	else is reported as "unreserve-not-reserved".
  *
- * Context: any thread.
+ * Context: any thread, not inside a borrow.
  */
 void berth_files_unreserve(struct berth_files *files, int fd);
 
@@ -306,7 +306,7 @@ int berth_files_dup(struct berth_files *files, int fd);
  * Return: @newfd, without close-on-exec; @newfd unchanged when both are equal
  * and open; -EBADF when @oldfd is not open or @newfd is negative or at or
  * above the soft limit; -EBUSY when @newfd is reserved and not yet installed;
- * -EMFILE when @newfd is beyond the table's maximum; -ENOMEM.
+ * -ENOMEM.
  */
 int berth_files_dup2(struct berth_files *files, int oldfd, int newfd);
 
@@ -342,7 +342,7 @@ int berth_files_dupfd(struct berth_files *files, int fd, int min,
  * @files: the table.
  * @fd: any int.
  *
- * Context: any thread.
+ * Context: any thread, not inside a borrow.
  * Return: 0, FD_CLOEXEC, or -EBADF.
  */
 int berth_files_getfd(struct berth_files *files, int fd);
@@ -353,7 +353,7 @@ int berth_files_getfd(struct berth_files *files, int fd);
  * @fd: any int.
  * @fdflags: FD_CLOEXEC or 0; other bits are ignored, as Linux does.
  *
- * Context: any thread.
+ * Context: any thread, not inside a borrow.
  * Return: 0, or -EBADF.
  */
 int berth_files_setfd(struct berth_files *files, int fd, int fdflags);

@@ -74,6 +74,8 @@ struct berth_inode;
 
 /* The instance refuses every modification with -EROFS. */
 #define BERTH_VFS_RDONLY 0x1u
+/* @mode is meant although it is 0. */
+#define BERTH_VFS_MODE 0x2u
 
 /**
  * struct berth_vfs_options - how an instance is to be.
@@ -82,12 +84,14 @@ struct berth_inode;
  *	bytes; 0 is no limit.
  * @nr_inodes: files, directories and links it may hold, the root included;
  *	0 is no limit.
- * @memory_max: bytes of memory it may use in all, deferred frees included;
- *	0 is no limit.  Beyond it calls give -ENOMEM.
- * @mode: permission bits of the root directory; 0 is 0755.
+ * @memory_max: bytes of memory that its files, names and data may take,
+ *	deferred frees included, open files too, but not tasks and descriptor
+ *	tables; 0 is no limit.  Beyond it calls give -ENOMEM.
+ * @mode: permission bits of the root directory; 0 is 0755, unless
+ *	BERTH_VFS_MODE is set.
  * @uid: owner of the root directory.
  * @gid: group of the root directory.
- * @flags: 0 or BERTH_VFS_RDONLY.
+ * @flags: BERTH_VFS_RDONLY, BERTH_VFS_MODE.
  * @clock: gives the time of day; NULL is the system's coarse real-time clock.
  *	It may be called from any thread, at any moment, and must not call
  *	berth.
@@ -142,7 +146,8 @@ int berth_vfs_create(const struct berth_vfs_options *options,
  * Waits for deferred frees.
  *
  * Return: 0; -EBUSY when it still has a task, an open file or an inode held
- * by its user, and then nothing has changed.
+ * by its user, or when called inside a borrow or a callback of berth's; then
+ * nothing has changed.
  */
 int berth_vfs_destroy(struct berth_vfs *vfs);
 
@@ -707,7 +712,8 @@ int berth_inode_stat(struct berth_task *task, struct berth_inode *inode,
  * @inode: the inode.
  * @st: the new values: mode, uid, gid, size, atime and mtime (tv_nsec may be
  *	BERTH_UTIME_NOW).
- * @which: BERTH_SET_* of those to set.
+ * @which: BERTH_SET_* of those to set.  A size, also the one that is there,
+ *	moves mtime and ctime, as ftruncate does.
  *
  * Return: 0; -EPERM; -EACCES; -EINVAL; -EISDIR; modification errors.
  */
@@ -725,8 +731,8 @@ int berth_inode_create(struct berth_task *task, struct berth_inode *dir,
 		       const char *name, unsigned int flags, mode_t mode,
 		       struct berth_inode **inode, struct berth_stat *st);
 
-/* New entries.  The inode is held, its attributes go to @st.  The task's umask
- * applies.  Return: as the path calls. */
+/* New entries.  The inode is held (by a link: once more), its attributes go to
+ * @st.  The task's umask applies.  Return: as the path calls. */
 int berth_inode_mknod(struct berth_task *task, struct berth_inode *dir,
 		      const char *name, mode_t mode, uint64_t rdev,
 		      struct berth_inode **inode, struct berth_stat *st);

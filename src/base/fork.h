@@ -2,8 +2,8 @@
 /*
  * The host process forks: each part brings its structures to rest.
  *
- * A part registers once.  Before the fork the parts are quiesced from the top
- * down (gates, then tables, then reclamation), so that no thread is inside a
+ * A part registers once for each level.  Before the fork the parts are quiesced from the top
+ * down (reclamation, gates, tables, userspace-rcu), so that no thread is inside a
  * modification at the instant of the fork; afterwards both processes resume
  * them from the bottom up.  A fork from inside an operation of berth, or a
  * borrow, is not supported: it would wait for itself.
@@ -14,9 +14,10 @@
 #include <stdbool.h>
 
 enum fork_level {
-	FORK_RCU,
+	FORK_URCU,
 	FORK_FILES,
 	FORK_MOUNT,
+	FORK_RECLAIM,
 	FORK_LEVELS,
 };
 

@@ -186,32 +186,54 @@ static unsigned int rcu_take_all(struct berth_retired **lists)
 	return n;
 }
 
-void rcu_drain(void)
+/*
+ * One pass over the threads takes all that was retired before, unless there are more
+ * lists than fit; what is retired meanwhile is not waited for.
+ */
+bool rcu_drain(void)
 {
 	struct berth_retired *lists[RCU_LISTS];
 	unsigned int i, n;
 
 	if (rcu_reclaiming)
-		return;
+		return false;
 	if (rcu_read_held()) {
 		report("drain-inside-borrow",
 		       "waiting for the end of borrows inside one");
-		return;
+		return false;
 	}
 	mutex_lock(&reclaim_lock);
-	while ((n = rcu_take_all(lists)) != 0) {
-		synchronize_rcu();
+	do {
+		n = rcu_take_all(lists);
+		if (n)
+			synchronize_rcu();
 		for (i = 0; i < n; i++)
 			rcu_run(lists[i]);
-	}
+	} while (n >= RCU_LISTS);
 	mutex_unlock(&reclaim_lock);
+	return true;
 }
 
 /* ---- Fork of the host process ---- */
 
-static void rcu_quiesce(void)
+/*
+ * Reclamation comes to rest first: callbacks may take tables' locks and pass gates,
+ * and a grace period may wait for a borrower who wants a table's lock; so its lock
+ * is never waited for while those are held.
+ */
+static void reclaim_quiesce(void)
 {
 	mutex_lock(&reclaim_lock);
+}
+
+static void reclaim_resume(bool in_child)
+{
+	(void)in_child;
+	mutex_unlock(&reclaim_lock);
+}
+
+static void urcu_quiesce(void)
+{
 	urcu_bp_before_fork();
 }
 
@@ -219,27 +241,32 @@ static void rcu_quiesce(void)
  * In the child this thread is the only one: the lists of the others are nobody's
  * now, and the next threads adopt them.
  */
-static void rcu_resume(bool in_child)
+static void urcu_resume(bool in_child)
 {
 	struct rcu_thread *thread;
 
-	if (in_child) {
-		urcu_bp_after_fork_child();
-		for (thread = registry; thread; thread = thread->next)
-			if (thread != rcu_self)
-				store_relaxed(&thread->in_use, 0u);
-	} else {
+	if (!in_child) {
 		urcu_bp_after_fork_parent();
+		return;
 	}
-	mutex_unlock(&reclaim_lock);
+	urcu_bp_after_fork_child();
+	for (thread = registry; thread; thread = thread->next)
+		if (thread != rcu_self)
+			store_relaxed(&thread->in_use, 0u);
 }
 
-static const struct fork_handler rcu_fork = {
-	.quiesce = rcu_quiesce,
-	.resume = rcu_resume,
+static const struct fork_handler reclaim_fork = {
+	.quiesce = reclaim_quiesce,
+	.resume = reclaim_resume,
+};
+
+static const struct fork_handler urcu_fork = {
+	.quiesce = urcu_quiesce,
+	.resume = urcu_resume,
 };
 
 __attribute__((constructor)) static void rcu_setup(void)
 {
-	fork_register(FORK_RCU, &rcu_fork);
+	fork_register(FORK_RECLAIM, &reclaim_fork);
+	fork_register(FORK_URCU, &urcu_fork);
 }

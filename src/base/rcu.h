@@ -32,7 +32,8 @@
 
 void rcu_retire(struct berth_retired *object,
 		void (*func)(struct berth_retired *object));
-void rcu_drain(void);
+/* False: called where nothing can be waited for (a callback, a read section). */
+bool rcu_drain(void);
 /* How many lists have been freed: has there been progress? */
 uint64_t rcu_progress(void);
 

@@ -51,12 +51,15 @@ static int ramfs_get_page(struct inode *inode, uint64_t index, size_t n,
 	char *data;
 	int ret;
 
-	ret = page_prepare(store_of(inode), &inode->pages, index);
-	if (ret)
-		return ret;
+	/* The page first: what the tree needs for it is paid for by it. */
 	ret = page_alloc(store_of(inode), &data, &zeroed);
 	if (ret)
 		return ret;
+	ret = page_prepare(store_of(inode), &inode->pages, index);
+	if (ret) {
+		page_free(store_of(inode), data);
+		return ret;
+	}
 	if (!zeroed && n < PAGE_SIZE)
 		memset(data, 0, PAGE_SIZE);
 	page_list_add(pages, data);

@@ -2,25 +2,29 @@
 /*
  * Operations by inode, for servers that keep handles of their own.
  *
- * A handle is an inode that is owned once for each time it was given out.
- * inode->nlookup counts these references apart, so that a server whose client has
- * gone can drop them all.
+ * A handle is an inode.  inode->nlookup counts how often it was given out, in 64
+ * bits, since a client can go on looking up for ever; while it is not zero it owns
+ * one reference.  A server whose client has gone can drop them all.
  */
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/report.h"
 #include "vfs/attr.h"
 #include "vfs/dirops.h"
 #include "vfs/open.h"
 
+/* The first one's reference stays for all; a further one is put. */
 void inode_give(struct inode *inode, struct berth_inode **handle,
 		struct berth_stat *st)
 {
-	/* Relaxed: counts what the reference, which is owned, stands for. */
-	fetch_add_relaxed(&inode->nlookup, 1);
 	if (st)
 		inode_stat(inode, st);
 	*handle = (struct berth_inode *)inode;
+	/* Relaxed: who brings the count from or to zero owns the reference that
+	 * stands for it. */
+	if (fetch_add_relaxed(&inode->nlookup, 1) != 0)
+		iput(inode);
 }
 
 int berth_inode_root(struct berth_vfs *vfs, struct berth_inode **handle)
@@ -33,9 +37,16 @@ int berth_inode_root(struct berth_vfs *vfs, struct berth_inode **handle)
 void berth_inode_forget(struct berth_inode *handle, uint64_t nlookup)
 {
 	struct inode *inode = inode_of_handle(handle);
+	uint64_t held = load_relaxed(&inode->nlookup), left;
 
-	fetch_sub_relaxed(&inode->nlookup, nlookup);
-	while (nlookup--)
+	/* Relaxed: see inode_give(). */
+	do {
+		left = nlookup < held ? held - nlookup : 0;
+	} while (!cas_relaxed(&inode->nlookup, &held, left));
+	if (nlookup > held)
+		report("inode-forgotten-too-often",
+		       "more was given back than had been given out");
+	if (held && !left)
 		iput(inode);
 	rcu_poll();
 }
@@ -45,12 +56,10 @@ void berth_inode_forget(struct berth_inode *handle, uint64_t nlookup)
 void berth_vfs_forget_all(struct berth_vfs *vfs)
 {
 	struct inode *inode;
-	uint64_t held;
 
 	rcu_drain();
 	for (inode = vfs->inodes; inode; inode = inode->next)
-		for (held = swap_relaxed(&inode->nlookup, (uint64_t)0); held;
-		     held--)
+		if (swap_relaxed(&inode->nlookup, (uint64_t)0))
 			iput(inode);
 	rcu_drain();
 }
@@ -205,15 +214,13 @@ int berth_inode_mknod(struct berth_task *task, struct berth_inode *dir,
 		      const char *name, mode_t mode, uint64_t rdev,
 		      struct berth_inode **handle, struct berth_stat *st)
 {
-	struct cred *cred = cred_get(task);
-	int ret = check_node(cred, &mode, rdev);
+	int ret = check_node(&mode);
 	struct new_entry entry = {
 		.mode = mode & (S_IFMT | 07777),
 		.umask = umask_of(task),
 		.rdev = S_ISCHR(mode) || S_ISBLK(mode) ? rdev : 0,
 	};
 
-	cred_put(cred);
 	return ret ? ret : create_entry(task, dir, name, &entry, handle, st);
 }
 

@@ -5,17 +5,19 @@
 #include "vfs/namei.h"
 #include "vfs/open.h"
 
-/* The owned @dir becomes the task's; the former one is put. */
-static int task_dir_set(struct inode **place, struct inode *dir,
+/* The owned @dir becomes where the task works; the former one is put. */
+static int task_dir_set(struct berth_task *task, struct inode *dir,
 			const struct cred *cred)
 {
 	int ret = -ENOTDIR;
 
-	if (inode_is_dir(dir))
+	if (dir->vfs != task->vfs)
+		ret = -EXDEV;
+	else if (inode_is_dir(dir))
 		ret = inode_permission(dir, cred, MAY_EXEC);
 	if (!ret) {
 		/* REL(task_dir_set:A) pairs with RCU(task_dir_get:A) */
-		dir = swap_acq_rel(place, dir);
+		dir = swap_acq_rel(&task->cwd, dir);
 	}
 	iput(dir);
 	rcu_poll();
@@ -31,7 +33,7 @@ int berth_chdir(struct berth_task *task, const char *path)
 	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
 			&dir);
 	if (!ret)
-		ret = task_dir_set(&task->cwd, dir, cred);
+		ret = task_dir_set(task, dir, cred);
 	cred_put(cred);
 	return ret;
 }
@@ -46,7 +48,7 @@ int berth_fchdir(struct berth_task *task, int fd)
 		return -EBADF;
 	cred = cred_get(task);
 	ihold(file->inode);
-	ret = task_dir_set(&task->cwd, file->inode, cred);
+	ret = task_dir_set(task, file->inode, cred);
 	cred_put(cred);
 	fput(&file->base);
 	rcu_poll();

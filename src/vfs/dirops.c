@@ -62,7 +62,7 @@ mode_t umask_of(const struct berth_task *task)
 	return load_relaxed(&task->umask);
 }
 
-int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev)
+int check_node(mode_t *mode)
 {
 	switch (*mode & S_IFMT) {
 	case 0:
@@ -71,18 +71,23 @@ int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev)
 	case S_IFREG:
 	case S_IFIFO:
 	case S_IFSOCK:
-		return 0;
 	case S_IFCHR:
-		if (!rdev)
-			return 0; /* a whiteout */
-				  /* fall through */
 	case S_IFBLK:
-		return cred_overrides(cred) ? 0 : -EPERM;
+		return 0;
 	case S_IFDIR:
 		return -EPERM;
 	default:
 		return -EINVAL;
 	}
+}
+
+/* Devices are for the privileged, but for the one that is a whiteout. */
+static int may_mknod(const struct cred *cred, const struct new_entry *entry)
+{
+	bool device =
+		S_ISBLK(entry->mode) || (S_ISCHR(entry->mode) && entry->rdev);
+
+	return device && !cred_overrides(cred) ? -EPERM : 0;
 }
 
 /* ---- Create ---- */
@@ -191,6 +196,8 @@ int do_create(struct parent *parent, const struct cred *cred,
 	readonly = mnt_want_write(mnt);
 	mutex_lock(&parent->dir->lock);
 	ret = check_new_name(parent, S_ISDIR(entry->mode), readonly, cred);
+	if (!ret)
+		ret = may_mknod(cred, entry);
 	if (!ret)
 		ret = make_entry(parent, cred, entry, inode);
 	mutex_unlock(&parent->dir->lock);
@@ -680,15 +687,13 @@ int berth_mkdir(struct berth_task *task, const char *path, mode_t mode)
 int berth_mknodat(struct berth_task *task, int dirfd, const char *path,
 		  mode_t mode, uint64_t rdev)
 {
-	struct cred *cred = cred_get(task);
-	int ret = check_node(cred, &mode, rdev);
+	int ret = check_node(&mode);
 	struct new_entry entry = {
 		.mode = mode & (S_IFMT | 07777),
 		.umask = umask_of(task),
 		.rdev = S_ISCHR(mode) || S_ISBLK(mode) ? rdev : 0,
 	};
 
-	cred_put(cred);
 	return ret ? ret : create_at(task, dirfd, path, &entry);
 }
 

@@ -43,7 +43,7 @@ bool rename_flags_are_valid(unsigned int flags);
 
 /* The task's umask. */
 mode_t umask_of(const struct berth_task *task);
-/* The type and permission bits of a node to make: 0 or an error. */
-int check_node(const struct cred *cred, mode_t *mode, uint64_t rdev);
+/* The type of a node to make: 0, -EPERM or -EINVAL. */
+int check_node(mode_t *mode);
 
 #endif

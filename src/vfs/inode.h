@@ -101,7 +101,7 @@ struct inode {
 
 	/* Written by those who come and go. */
 	struct berth_kref refs cache_aligned;
-	uint64_t nlookup;   /* references given out by inode calls */
+	uint64_t nlookup;   /* given out by inode calls; owns one if not 0 */
 	struct inode *next; /* in vfs->inodes, under its lock */
 	struct inode **pprev;
 	struct berth_retired retired;

@@ -35,6 +35,8 @@ static int walk_start(struct nameidata *nd, struct berth_task *task, int dirfd,
 			return -EBADF;
 		nd->inode = file->inode;
 		vfs_return(file);
+		if (nd->inode->vfs != task->vfs)
+			return -EXDEV;
 		if (!inode_is_dir(nd->inode))
 			return -ENOTDIR;
 	}

@@ -137,6 +137,10 @@ const struct berth_file_operations vfs_file_operations = {
 static int open_flags(unsigned int *flags)
 {
 	*flags &= OPEN_FLAGS | TMPFILE_FLAG;
+	if (*flags & O_PATH) {
+		*flags &= OPEN_PATH_FLAGS;
+		return 0;
+	}
 	if (*flags & TMPFILE_FLAG) {
 		if ((*flags & (unsigned int)O_TMPFILE) !=
 			    (unsigned int)O_TMPFILE ||
@@ -144,9 +148,7 @@ static int open_flags(unsigned int *flags)
 			return -EINVAL;
 		return -EOPNOTSUPP;
 	}
-	if (*flags & O_PATH)
-		*flags &= OPEN_PATH_FLAGS;
-	else if ((*flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+	if ((*flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
 		return -EINVAL;
 	return 0;
 }
@@ -465,6 +467,8 @@ int berth_inode_open(struct berth_task *task, struct berth_inode *handle,
 
 	flags &= ~(unsigned int)(O_CREAT | O_EXCL);
 	ret = open_flags(&flags);
+	if (!ret && inode->vfs != task->vfs)
+		ret = -EXDEV;
 	if (ret)
 		return ret;
 	fd = retry_after_drain(open_reserve(task, flags, &file));
@@ -531,6 +535,8 @@ int berth_inode_create(struct berth_task *task, struct berth_inode *dir,
 	int fd, ret;
 
 	ret = open_flags(&flags);
+	if (!ret && inode_of_handle(dir)->vfs != task->vfs)
+		ret = -EXDEV;
 	if (ret)
 		return ret;
 	ret = parent_of_name(&parent, inode_of_handle(dir), name);
@@ -627,6 +633,17 @@ static int setfl(struct berth_task *task, int fd, unsigned int flags)
 	return ret;
 }
 
+/* A place is not even asked. */
+static int fcntl_unknown(struct berth_task *task, int fd)
+{
+	struct file *file = vfs_borrow(task, fd, FMODE_OPEN);
+
+	if (!file)
+		return -EBADF;
+	vfs_return(file);
+	return -EINVAL;
+}
+
 int berth_fcntl(struct berth_task *task, int fd, int cmd, long arg)
 {
 	struct berth_files *files = handle_of(task->files);
@@ -645,6 +662,6 @@ int berth_fcntl(struct berth_task *task, int fd, int cmd, long arg)
 	case F_SETFL:
 		return setfl(task, fd, (unsigned int)arg);
 	default:
-		return berth_files_getfd(files, fd) < 0 ? -EBADF : -EINVAL;
+		return fcntl_unknown(task, fd);
 	}
 }

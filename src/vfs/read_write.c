@@ -144,12 +144,12 @@ ssize_t berth_pread(struct berth_task *task, int fd, void *buf, size_t count,
 	file = vfs_borrow(task, fd, FMODE_READ);
 	if (unlikely(!file))
 		return -EBADF;
-	if (unlikely(!S_ISREG(inode_mode(file->inode))))
-		return not_readable(file);
 	if (unlikely(rw_check((uint64_t)pos, count))) {
 		vfs_return(file);
 		return -EINVAL;
 	}
+	if (unlikely(!S_ISREG(inode_mode(file->inode))))
+		return not_readable(file);
 	count = below_size(file->inode, (uint64_t)pos, rw_count(count));
 	read_claimed(file, buf, count, (uint64_t)pos);
 	return (ssize_t)count;
@@ -212,26 +212,58 @@ static bool place_claim(const struct place *place, size_t count)
 	return true;
 }
 
-/* Get all that the write needs: how many bytes will be written, or an error. */
-static ssize_t write_gather(struct place *place, struct inode *inode,
-			    size_t count, struct page_list *pages)
+/* Get all that the write needs: how many bytes can be written, or an error. */
+static ssize_t write_gather(const struct place *place, struct inode *inode,
+			    ssize_t want, struct page_list *pages)
 {
+	ssize_t n;
+
+	n = inode->ops->write_begin(inode, place->pos, (size_t)want, pages);
+	if (n < want && !place->partly)
+		n = -ENOSPC;
+	if (n < 0)
+		inode->ops->write_abort(inode, pages);
+	return n;
+}
+
+/*
+ * The offset moved while the write was gathering: somebody goes on reading through
+ * it.  Claim first this time, so that he can not keep the writer out for ever.  If
+ * room ends then, the rest is handed back, unless he has moved on from there.
+ */
+static noinline ssize_t write_claim_first(struct place *place,
+					  struct inode *inode, size_t count,
+					  struct page_list *pages)
+{
+	uint64_t end;
 	ssize_t want, n;
 
-	for (;;) {
+	do {
 		want = place_take(place, inode, count);
 		if (want <= 0)
 			return want;
-		n = inode->ops->write_begin(inode, place->pos, (size_t)want,
-					    pages);
-		if (n < want && !place->partly)
-			n = -ENOSPC;
-		if (n > 0 && likely(place_claim(place, (size_t)n)))
-			return n;
-		inode->ops->write_abort(inode, pages);
-		if (n < 0)
-			return n;
-	}
+	} while (!place_claim(place, (size_t)want));
+	n = write_gather(place, inode, want, pages);
+	end = place->pos + (size_t)want;
+	if (n < want)
+		cas_relaxed(&place->file->pos, &end,
+			    place->pos + (n > 0 ? (size_t)n : 0));
+	return n;
+}
+
+/* Gather, then claim: a write that fails has moved nothing. */
+static ssize_t write_ready(struct place *place, struct inode *inode,
+			   size_t count, struct page_list *pages)
+{
+	ssize_t want = place_take(place, inode, count), n;
+
+	if (want <= 0)
+		return want;
+	n = write_gather(place, inode, want, pages);
+	if (n < 0 || likely(place_claim(place, (size_t)n)))
+		return n;
+	inode->ops->write_abort(inode, pages);
+	return write_claim_first(place, inode, count, pages);
 }
 
 /* Under the lock, inside the gate. */
@@ -242,7 +274,7 @@ static ssize_t write_locked(struct place *place, struct inode *inode,
 	struct page_list pages;
 	ssize_t n;
 
-	n = write_gather(place, inode, count, &pages);
+	n = write_ready(place, inode, count, &pages);
 	if (n <= 0)
 		return n;
 	inode_kill_setid(inode, cred);

@@ -112,7 +112,7 @@ static int options_check(const struct berth_vfs_options *options)
 {
 	if (options->struct_size != sizeof(*options))
 		return -EINVAL;
-	if (options->flags & ~BERTH_VFS_RDONLY)
+	if (options->flags & ~(BERTH_VFS_RDONLY | BERTH_VFS_MODE))
 		return -EINVAL;
 	if (options->mode & ~(mode_t)07777)
 		return -EINVAL;
@@ -167,7 +167,7 @@ int vfs_create(const struct berth_vfs_options *options,
 	if (!vfs)
 		return -ENOMEM;
 	vfs_init(vfs, options, regular);
-	if (options->mode)
+	if (options->mode || (options->flags & BERTH_VFS_MODE))
 		root.mode = S_IFDIR | options->mode;
 	root.uid = options->uid;
 	root.gid = options->gid;
@@ -216,9 +216,8 @@ int berth_vfs_destroy(struct berth_vfs *vfs)
 
 	if (!vfs)
 		return 0;
-	if (load_relaxed(&vfs->tasks))
+	if (load_relaxed(&vfs->tasks) || !rcu_drain())
 		return -EBUSY;
-	rcu_drain();
 	for (inode = vfs->inodes; inode; inode = inode->next)
 		if (inode_is_held(inode))
 			return -EBUSY;

@@ -101,12 +101,16 @@ static inline bool is_want_of_room(ssize_t ret)
 	return ret == -ENOSPC || ret == -ENOMEM;
 }
 
+/* Others may take what is freed again and again; somebody has to give up. */
+#define ROOM_TRIES 64u
+
 /* Drain; was anything freed since *@seen, which is set anew? */
-static inline bool drain_since(uint64_t *seen)
+static inline bool drain_since(uint64_t *seen, unsigned int tries)
 {
 	uint64_t before = *seen;
 
-	rcu_drain();
+	if (tries >= ROOM_TRIES || !rcu_drain())
+		return false;
 	*seen = rcu_progress();
 	return *seen != before;
 }
@@ -117,13 +121,15 @@ static inline bool drain_since(uint64_t *seen)
  * more, so this goes on while anything is freed, by whomever.  @call holds nothing
  * when it fails.
  */
-#define retry_after_drain(call)                                                \
-	({                                                                     \
-		uint64_t seen_ = rcu_progress();                               \
-		__typeof__(call) ret_ = (call);                                \
-		while (unlikely(is_want_of_room(ret_)) && drain_since(&seen_)) \
-			ret_ = (call);                                         \
-		ret_;                                                          \
+#define retry_after_drain(call)                           \
+	({                                                \
+		uint64_t seen_ = rcu_progress();          \
+		unsigned int tries_ = 0;                  \
+		__typeof__(call) ret_ = (call);           \
+		while (unlikely(is_want_of_room(ret_)) && \
+		       drain_since(&seen_, tries_++))     \
+			ret_ = (call);                    \
+		ret_;                                     \
 	})
 
 #endif

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 char *mounts_path(const char *directory)
 {
 	char *above, *below, *parent, *path = realpath(directory, NULL);

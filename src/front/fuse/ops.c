@@ -26,7 +26,8 @@
  * Wanted, where the kernel can:
  * - O_TRUNC as a part of open, which it is: as a request of its own it could
  *   not be told from a truncate() that changes nothing, and no times;
- * - lookups and readdirs of one directory at once.
+ * - lookups and readdirs of one directory at once (which libfuse 3.14.0 takes
+ *   note of, but does not hand on).
  *
  * Not wanted:
  * - the write-back cache: a write would succeed before there is space for it,
@@ -97,8 +98,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino,
 	reply_attr(req, ino);
 }
 
-static unsigned int wanted_attributes(int to_set, bool by_file,
-				      struct berth_stat *st)
+static unsigned int wanted_attributes(int to_set, struct berth_stat *st)
 {
 	unsigned int which = 0;
 
@@ -108,6 +108,8 @@ static unsigned int wanted_attributes(int to_set, bool by_file,
 		which |= BERTH_SET_UID;
 	if (to_set & FUSE_SET_ATTR_GID)
 		which |= BERTH_SET_GID;
+	if (to_set & FUSE_SET_ATTR_SIZE)
+		which |= BERTH_SET_SIZE;
 	if (to_set & FUSE_SET_ATTR_ATIME)
 		which |= BERTH_SET_ATIME;
 	if (to_set & FUSE_SET_ATTR_ATIME_NOW)
@@ -116,16 +118,25 @@ static unsigned int wanted_attributes(int to_set, bool by_file,
 		which |= BERTH_SET_MTIME;
 	if (to_set & FUSE_SET_ATTR_MTIME_NOW)
 		st->mtime.tv_nsec = BERTH_UTIME_NOW;
-	if (to_set & FUSE_SET_ATTR_SIZE) {
-		which |= BERTH_SET_SIZE;
-		/* ftruncate() to the same size moves the times as well, other
-		 * than truncate(). */
-		if (by_file && !(which & BERTH_SET_MTIME)) {
-			which |= BERTH_SET_MTIME;
-			st->mtime.tv_nsec = BERTH_UTIME_NOW;
-		}
-	}
 	return which;
+}
+
+/* To set the size that the file has moves its times if it is done through an
+ * open file, as ftruncate() does, and nothing at all if by truncate(). */
+static unsigned int mind_same_size(fuse_req_t req, fuse_ino_t ino, bool by_file,
+				   struct berth_stat *st, unsigned int which)
+{
+	struct berth_stat old;
+
+	if (!(which & BERTH_SET_SIZE) ||
+	    berth_inode_stat(server_of(req)->host, inode_of(req, ino), &old) ||
+	    old.size != st->size)
+		return which;
+	if (!by_file)
+		return which & ~BERTH_SET_SIZE;
+	if (!(which & BERTH_SET_MTIME))
+		st->mtime.tv_nsec = BERTH_UTIME_NOW;
+	return which | BERTH_SET_MTIME;
 }
 
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
@@ -139,11 +150,13 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr,
 		.atime = attr->st_atim,
 		.mtime = attr->st_mtim,
 	};
-	unsigned int which = wanted_attributes(to_set, fi != NULL, &st);
-	int error;
+	unsigned int wanted = wanted_attributes(to_set, &st), which;
+	int error = 0;
 
-	error = berth_inode_setattr(server_of(req)->host, inode_of(req, ino),
-				    &st, which);
+	which = mind_same_size(req, ino, fi != NULL, &st, wanted);
+	if (which || !wanted)
+		error = berth_inode_setattr(server_of(req)->host,
+					    inode_of(req, ino), &st, which);
 	if (error)
 		reply_error(req, error);
 	else

@@ -141,27 +141,30 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t cookie,
 	 * take several times as much, and none needs to be read in vain. */
 	size_t wanted = plus ? size / 4 : size;
 	size_t out = (size + 7) & ~(size_t)7;
-	char *entries = worker_buffer(req, out + size);
 	struct listing listing = {
 		.req = req,
 		.dir = inode_of(req, ino),
-		.out = entries + out,
 		.size = size,
 		.plus = plus,
 	};
+	char *entries = worker_buffer(req, out + size);
 	bool moves_atime = atime_is_due(req, ino);
-	ssize_t bytes = -ENOMEM;
+	ssize_t bytes;
 	size_t added;
 
-	if (entries)
-		bytes = berth_getdents_from(server_of(req)->host, fd, cookie,
-					    entries, wanted);
+	if (!entries) {
+		reply_error(req, -ENOMEM);
+		return;
+	}
+	bytes = berth_getdents_from(server_of(req)->host, fd, cookie, entries,
+				    wanted);
 	if (bytes < 0) {
 		reply_error(req, (int)bytes);
 		return;
 	}
 	if (moves_atime)
 		reply_changed(req, ino);
+	listing.out = entries + out;
 	added = add_entries(&listing, entries, (size_t)bytes);
 	if (fuse_reply_buf(req, listing.out, listing.used) != 0 && plus)
 		forget_entries(entries, added);

@@ -33,7 +33,7 @@
 
 /* Seconds.  Three years are for ever. */
 #define FOR_EVER 1e8
-#define A_DAY	 (24 * 60 * 60)
+#define A_DAY	 (24L * 60 * 60)
 
 struct server *server_of(fuse_req_t req)
 {
