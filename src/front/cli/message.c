@@ -24,8 +24,11 @@ void vmessage(const char *format, va_list words)
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, words);
-	/* Others' words may come with their own newline. */
-	line[strcspn(line, "\n")] = '\0';
+	/* Others' words may end with a newline, and names may have one inside. */
+	for (size_t i = strlen(line); i-- > 0;) {
+		if (line[i] == '\n')
+			line[i] = line[i + 1] ? '?' : '\0';
+	}
 
 	if (to_syslog)
 		syslog(LOG_ERR, "%s", line);

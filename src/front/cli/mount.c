@@ -123,31 +123,12 @@ static bool check_helper(void)
 	return false;
 }
 
-/* A berth that is mounted there, alive or dead, is in the way. */
-static bool check_mounts(const char *path)
-{
-	struct mounts_entry entry;
-	struct stat st;
-
-	if (!mounts_find(path, &entry) || !mounts_is_berth(&entry))
-		return true;
-	if (stat(path, &st) < 0 && errno == ENOTCONN)
-		message("the server of the berth on %s is gone; end it first: "
-			"berth umount %s",
-			path, path);
-	else
-		message("a berth is mounted on %s already; use it, or end it "
-			"first: berth umount %s",
-			path, path);
-	return false;
-}
-
 /* The directory, absolute, if a berth can be mounted there; for free(). */
 static char *mount_point(const char *directory)
 {
 	char *path = mounts_path(directory);
 
-	if (path && check_mounts(path) && check_directory(path))
+	if (path && mounts_is_free(path) && check_directory(path))
 		return path;
 	if (!path)
 		check_directory(directory);

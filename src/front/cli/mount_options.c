@@ -39,6 +39,9 @@ enum word {
 	DIRSYNC,
 	ALLOW_OTHER,
 	ALLOW_ROOT,
+	/* What is so anyway. */
+	DEFAULTS,
+	RELATIME,
 	NR_WORDS,
 };
 
@@ -63,6 +66,8 @@ static const char *const names[] = {
 	[DIRSYNC] = "dirsync",
 	[ALLOW_OTHER] = "allow_other",
 	[ALLOW_ROOT] = "allow_root",
+	[DEFAULTS] = "defaults",
+	[RELATIME] = "relatime",
 	[NR_WORDS] = NULL,
 };
 
@@ -170,6 +175,7 @@ static bool parse_value(struct server_options *options, enum word word,
 	case MODE:
 		good = parse_plain(value, 8, 07777, &number);
 		vfs->mode = (mode_t)number;
+		vfs->flags |= BERTH_VFS_MODE;
 		return good;
 	case UID:
 		/* The last one means nobody at all. */
@@ -195,6 +201,11 @@ static void set_flag(struct server_options *options, enum word word)
 	case ALLOW_OTHER:
 	case ALLOW_ROOT:
 		options->allow = names[word];
+		break;
+	case DEFAULTS:
+		break;
+	case RELATIME:
+		options->kernel[0] = NULL;
 		break;
 	default:
 		/* They exclude each other by pairs; the later one counts. */

@@ -5,15 +5,20 @@
 #include "front/cli/mounts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <mntent.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "front/cli/message.h"
 
 char *mounts_path(const char *directory)
 {
@@ -72,6 +77,52 @@ bool mounts_find(const char *path, struct mounts_entry *found)
 bool mounts_is_berth(const struct mounts_entry *entry)
 {
 	return strcmp(entry->type, "fuse.berth") == 0;
+}
+
+/* Attributes of a root may be remembered for ever; a statfs asks the server. */
+static bool server_is_gone(const char *path)
+{
+	struct statfs st;
+
+	return statfs(path, &st) < 0 && errno == ENOTCONN;
+}
+
+bool mounts_is_free(const char *path)
+{
+	struct mounts_entry entry;
+
+	if (!mounts_find(path, &entry) || !mounts_is_berth(&entry))
+		return true;
+	if (server_is_gone(path))
+		message("the server of the berth on %s is gone; end it first: "
+			"berth umount %s",
+			path, path);
+	else
+		message("a berth is mounted on %s already; use it, or end it "
+			"first: berth umount %s",
+			path, path);
+	return false;
+}
+
+int mounts_claim(const char *path)
+{
+	int place;
+
+	if (!mounts_is_free(path))
+		return -1;
+	place = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (place >= 0)
+		flock(place, LOCK_EX);
+	if (mounts_is_free(path))
+		return place >= 0 ? place : MOUNTS_UNLOCKED;
+	mounts_unclaim(place);
+	return -1;
+}
+
+void mounts_unclaim(int place)
+{
+	if (place >= 0 && place != MOUNTS_UNLOCKED)
+		close(place);
 }
 
 /* Who has spoken is not what he said. */

@@ -251,10 +251,14 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
 {
 	struct berth_inode *inode = inode_of(req, ino);
 	struct berth_stat st;
+	unsigned int tries = 0;
 	int error;
 
-	error = berth_inode_link(server_of(req)->host, inode,
-				 inode_of(req, newparent), newname, &st);
+	do
+		error = berth_inode_link(server_of(req)->host, inode,
+					 inode_of(req, newparent), newname,
+					 &st);
+	while (error == -ENOSPC && worker_waits_for_space(req, &tries));
 	if (!error)
 		reply_changed(req, newparent);
 	reply_link(req, error, inode, &st);

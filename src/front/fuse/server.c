@@ -67,9 +67,6 @@ static int server_init(struct server *server,
 	 * been applied already. */
 	berth_files_set_limit(berth_task_files(server->host), DESCRIPTORS_MAX);
 	berth_umask(server->host, 0);
-	/* To the library a mode of 0 is the default. */
-	if (options->vfs.mode == 0)
-		berth_chmod(server->host, "/", 0);
 	error = berth_inode_root(server->vfs, &server->root);
 	if (error)
 		server_finish(server);
@@ -131,8 +128,15 @@ static int session_mount(struct fuse_session *session, const char *directory)
 {
 	int said = memfd_create("said", MFD_CLOEXEC);
 	int terminal = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	int place = mounts_claim(directory);
 	char line[256] = "";
 	int error;
+
+	if (place < 0) {
+		close(said);
+		close(terminal);
+		return -1;
+	}
 
 	if (said >= 0 && terminal >= 0)
 		dup2(said, STDERR_FILENO);
@@ -144,6 +148,7 @@ static int session_mount(struct fuse_session *session, const char *directory)
 		message("cannot mount on %s: %s", directory,
 			line[0] ? line : "the kernel refused");
 	}
+	mounts_unclaim(place);
 	close(said);
 	close(terminal);
 	return error;
