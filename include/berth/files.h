@@ -10,7 +10,7 @@
  *	int fd;
  *
  *	berth_files_create(&files);
- *	berth_file_init(&obj->file, &obj_ops, O_RDWR);
+ *	berth_file_init(&obj->file, &obj_ops, O_RDWR, 0);
  *	fd = berth_files_reserve(files, 0, 0);
  *	berth_files_install(files, fd, &obj->file);
  *	...

@@ -83,6 +83,11 @@ static int run_command(int argc, char **argv)
 	const struct command *command = find_command(argv[0]);
 	char name[32];
 
+	if (!command && strcmp(argv[0], "exec") == 0) {
+		message("'exec' is planned and not there yet; mount a "
+			"directory instead: berth mount DIR");
+		return CLI_USAGE;
+	}
 	if (!command) {
 		message("'%s' is no command; there are mount, umount, bench "
 			"and help; see: berth --help",

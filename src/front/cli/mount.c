@@ -74,6 +74,11 @@ static bool check_directory(const char *directory)
 {
 	struct stat st;
 
+	if (!*directory) {
+		message("the name of the directory is empty; give one to "
+			"mount on");
+		return false;
+	}
 	if (stat(directory, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return true;
