@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -214,6 +215,23 @@ static struct {
 bool keep_going(void)
 {
 	return !atomic_load_explicit(&the_race.time_over, memory_order_relaxed);
+}
+
+void fork_until_over(struct worker *worker, void (*child)(void))
+{
+	int status;
+	pid_t pid;
+
+	for (; keep_going(); worker->work++) {
+		pid = fork();
+		check(pid >= 0);
+		if (!pid) {
+			child();
+			_exit(0);
+		}
+		check_equal(waitpid(pid, &status, 0), pid);
+		check_equal(status, 0);
+	}
 }
 
 /*

@@ -136,6 +136,10 @@ void run_race(void *shared, void (*const *functions)(struct worker *),
 
 bool keep_going(void);
 
+/* Fork the process until time is over; each child runs @child, which must end it
+ * well.  Counts the children as work. */
+void fork_until_over(struct worker *worker, void (*child)(void));
+
 /*
  * Wait for all other workers; one of them calls @between (checks the round that
  * is over, prepares the next) while the others wait.  False, for all alike,

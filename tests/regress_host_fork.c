@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <berth/files.h>
@@ -79,19 +78,14 @@ static void ask_inside_a_borrow(struct worker *me)
 	berth_files_close(table, fd);
 }
 
+/* That it came to be is all that is asked of it. */
+static void be_the_child(void)
+{
+}
+
 static void fork_again_and_again(struct worker *me)
 {
-	while (keep_going()) {
-		pid_t child = fork();
-		int status;
-
-		check(child >= 0);
-		if (!child)
-			_exit(0);
-		check_equal(waitpid(child, &status, 0), child);
-		check_equal(status, 0);
-		me->work++;
-	}
+	fork_until_over(me, be_the_child);
 }
 
 static void forks_do_not_wait_for_themselves(void **state)

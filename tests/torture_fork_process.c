@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -135,22 +134,11 @@ static void be_the_child(void)
 	read_tree();
 	memory_comes_back();
 	end_all();
-	_exit(0);
 }
 
 static void fork_again_and_again(struct worker *me)
 {
-	while (keep_going()) {
-		pid_t child = fork();
-		int status;
-
-		check(child >= 0);
-		if (!child)
-			be_the_child();
-		check_equal(waitpid(child, &status, 0), child);
-		check_equal(status, 0);
-		me->work++;
-	}
+	fork_until_over(me, be_the_child);
 }
 
 static void the_child_has_a_whole_tree(void **state)
