@@ -162,8 +162,11 @@ noinline void rcu_reclaim(struct rcu_thread *self)
 	}
 	self->count = 0;
 	list = rcu_take(self);
-	synchronize_rcu();
-	rcu_run(list);
+	/* A drain may have been here first. */
+	if (list) {
+		synchronize_rcu();
+		rcu_run(list);
+	}
 	mutex_unlock(&reclaim_lock);
 }
 

@@ -99,8 +99,6 @@ void sys_free(void *memory, struct bytes bytes)
 	free(memory);
 }
 
-#define SYS_PAGE ((size_t)4096)
-
 static size_t whole_pages(struct bytes bytes)
 {
 	return (bytes.n + SYS_PAGE - 1) & ~(SYS_PAGE - 1);

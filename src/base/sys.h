@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/compiler.h"
+
 /*
  * A number of bytes.  Only these functions make one, so that a count of
  * elements never passes for it (the fault of 2005).
@@ -40,10 +42,15 @@ static inline struct bytes bytes_array(size_t head, size_t count, size_t size)
 /* Rounded up to whole cache lines. */
 static inline struct bytes bytes_lines(struct bytes bytes)
 {
-	return (struct bytes){ bytes.n > SIZE_MAX - 63
-				       ? SIZE_MAX
-				       : (bytes.n + 63) & ~(size_t)63 };
+	size_t rest = CACHE_LINE - 1;
+
+	if (bytes.n > SIZE_MAX - rest)
+		return (struct bytes){ SIZE_MAX };
+	return (struct bytes){ (bytes.n + rest) & ~rest };
 }
+
+/* What the system maps in. */
+#define SYS_PAGE ((size_t)4096)
 
 enum sys_call {
 	SYS_ALLOC,

@@ -47,7 +47,6 @@ static struct bytes segment_bytes(unsigned int k)
 
 /* A larger one takes memory only when and where it is used. */
 #define SEGMENT_MAPPED ((size_t)64 * 1024)
-#define PAGE_ALIGN     ((size_t)4096)
 
 static void segment_free(struct fd_segment *segment, unsigned int k)
 {
@@ -65,7 +64,7 @@ static struct fd_segment *segment_create(unsigned int k)
 
 	if (bytes.n < SEGMENT_MAPPED)
 		return sys_zalloc_lines(bytes);
-	return sys_map(bytes, PAGE_ALIGN);
+	return sys_map(bytes, SYS_PAGE);
 }
 
 bool fd_range(struct files_struct *files, unsigned int k,

@@ -261,21 +261,18 @@ out_put_cred:
 	return ret;
 }
 
-/* The same by a descriptor; @path_too: one that is a place will do. */
-static int change_fd(struct berth_task *task, int fd, bool path_too,
-		     struct iattr *attr)
+/* The same by a descriptor that is open, not only a place. */
+static int change_fd(struct berth_task *task, int fd, struct iattr *attr)
 {
-	struct file *file = vfs_get(task, fd, 0);
+	struct file *file = vfs_get(task, fd, FMODE_OPEN);
 	struct cred *cred;
-	int ret = -EBADF;
+	int ret;
 
 	if (!file)
 		return -EBADF;
-	if (path_too || (file->fmode & FMODE_OPEN)) {
-		cred = cred_get(task);
-		ret = notify_change(file->inode, cred, attr);
-		cred_put(cred);
-	}
+	cred = cred_get(task);
+	ret = notify_change(file->inode, cred, attr);
+	cred_put(cred);
 	fput(&file->base);
 	rcu_poll();
 	return ret;
@@ -300,7 +297,7 @@ int berth_fchmod(struct berth_task *task, int fd, mode_t mode)
 {
 	struct iattr attr = { .valid = ATTR_MODE, .mode = mode };
 
-	return change_fd(task, fd, false, &attr);
+	return change_fd(task, fd, &attr);
 }
 
 static struct iattr attr_of_owner(uid_t uid, gid_t gid)
@@ -340,7 +337,7 @@ int berth_fchown(struct berth_task *task, int fd, uid_t uid, gid_t gid)
 {
 	struct iattr attr = attr_of_owner(uid, gid);
 
-	return change_fd(task, fd, false, &attr);
+	return change_fd(task, fd, &attr);
 }
 
 /* ---- Times ---- */
@@ -391,6 +388,6 @@ int berth_utimensat(struct berth_task *task, int dirfd, const char *path,
 	if (flags & ~AT_LOOKUP_FLAGS)
 		return -EINVAL;
 	if (!path && dirfd != BERTH_AT_FDCWD)
-		return flags ? -EINVAL : change_fd(task, dirfd, false, &attr);
+		return flags ? -EINVAL : change_fd(task, dirfd, &attr);
 	return change_at(task, dirfd, path, flags, &attr);
 }

@@ -74,23 +74,6 @@ uint64_t berth_inode_generation(const struct berth_inode *handle)
 	return inode_of_handle(handle)->generation;
 }
 
-/* In a read section: the inode of a name, "." and ".." included. */
-static struct inode *find_name(const struct parent *parent)
-{
-	struct inode *up;
-
-	switch (parent->last_type) {
-	case LAST_DOT:
-		return parent->dir;
-	case LAST_DOTDOT:
-		/* As RCU(walk_dotdot:A). */
-		up = rcu_dereference(parent->dir->dir.parent);
-		return up ? up : parent->dir;
-	default:
-		return d_lookup(parent->dir, &parent->last);
-	}
-}
-
 static int lookup_name(struct berth_task *task, const struct parent *parent,
 		       struct inode **inode)
 {
@@ -101,7 +84,8 @@ static int lookup_name(struct berth_task *task, const struct parent *parent,
 	ret = inode_permission(parent->dir, rcu_dereference(task->cred),
 			       MAY_EXEC);
 	while (!ret) {
-		*inode = find_name(parent);
+		*inode =
+			dir_step(parent->dir, parent->last_type, &parent->last);
 		if (!*inode)
 			ret = -ENOENT;
 		else if (igrab(*inode))
@@ -325,72 +309,7 @@ out_put_from:
 	return ret;
 }
 
-/* ---- Symbolic links and access ---- */
-
-static ssize_t read_target(struct inode *inode, char *buf, size_t size)
-{
-	size_t length;
-
-	if (!size || !S_ISLNK(inode_mode(inode)))
-		return -EINVAL;
-	length = inode_size(inode);
-	if (length > size)
-		length = size;
-	memcpy(buf, inode->target, length);
-	touch_atime(inode);
-	return (ssize_t)length;
-}
-
-ssize_t berth_inode_readlink(struct berth_task *task,
-			     struct berth_inode *handle, char *buf, size_t size)
-{
-	(void)task;
-	return read_target(inode_of_handle(handle), buf, size);
-}
-
-/* An empty path: the link that @fd is a place of. */
-static ssize_t readlink_fd(struct berth_task *task, int fd, char *buf,
-			   size_t size)
-{
-	struct file *file = vfs_borrow(task, fd, 0);
-	ssize_t ret = -ENOENT;
-
-	if (!file)
-		return -EBADF;
-	if (S_ISLNK(inode_mode(file->inode)))
-		ret = read_target(file->inode, buf, size);
-	vfs_return(file);
-	return ret;
-}
-
-ssize_t berth_readlinkat(struct berth_task *task, int dirfd, const char *path,
-			 char *buf, size_t size)
-{
-	struct nameidata nd;
-	ssize_t ret;
-
-	if (!size)
-		return -EINVAL;
-	if (path && !*path && dirfd != BERTH_AT_FDCWD)
-		return readlink_fd(task, dirfd, buf, size);
-	ret = path_check(path);
-	if (ret)
-		return ret;
-	rcu_read_lock();
-	/* As RCU(cred_get:A). */
-	nd.cred = rcu_dereference(task->cred);
-	ret = path_walk(&nd, task, dirfd, path, 0);
-	if (!ret)
-		ret = read_target(nd.inode, buf, size);
-	rcu_read_unlock();
-	return ret;
-}
-
-ssize_t berth_readlink(struct berth_task *task, const char *path, char *buf,
-		       size_t size)
-{
-	return berth_readlinkat(task, BERTH_AT_FDCWD, path, buf, size);
-}
+/* ---- Access ---- */
 
 int berth_inode_access(struct berth_task *task, struct berth_inode *handle,
 		       int mode)

@@ -78,7 +78,7 @@ static ssize_t path_of_dir(struct inode *dir, struct inode *root, char *buf,
 			buf[size - len] = '/';
 			memcpy(buf + size - len + 1, self->name, self->len);
 		}
-		/* As RCU(walk_dotdot:A). */
+		/* As RCU(dir_step:A). */
 		dir = rcu_dereference(dir->dir.parent);
 	}
 	if (len == 1 && ++len <= size)

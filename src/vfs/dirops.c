@@ -125,7 +125,7 @@ static void dir_attach(struct inode *dir, struct dentry *dentry, int64_t now)
 
 	if (S_ISDIR(inode->mode)) {
 		ihold(dir);
-		/* REL(dir_set_parent:A) pairs with RCU(walk_dotdot:A) */
+		/* REL(dir_set_parent:A) pairs with RCU(dir_step:A) */
 		rcu_assign_pointer(inode->dir.parent, dir);
 		/* REL(dir_set_self:A) pairs with RCU(path_of_dir:A) */
 		rcu_assign_pointer(inode->dir.self, dentry);
@@ -165,7 +165,7 @@ int make_entry(struct parent *parent, const struct cred *cred,
 out_free_dentry:
 	d_free(dentry);
 out_free_inode:
-	inode_free_unseen(inode);
+	inode_free(inode);
 	return ret;
 }
 

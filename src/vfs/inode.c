@@ -267,11 +267,6 @@ void inode_free(struct inode *inode)
 	inode_uncharge(vfs);
 }
 
-void inode_free_unseen(struct inode *inode)
-{
-	inode_free(inode);
-}
-
 static void inode_free_retired(struct berth_retired *retired)
 {
 	inode_free(container_of(retired, struct inode, retired));

@@ -119,8 +119,7 @@ struct inode_init {
 /* A new inode with one reference and no link: 0, -ENOSPC or -ENOMEM. */
 int inode_create(struct berth_vfs *vfs, const struct inode_init *init,
 		 struct inode **inode);
-/* The inode was never seen by anyone else. */
-void inode_free_unseen(struct inode *inode);
+/* Nobody sees the inode any more, or ever has. */
 void inode_free(struct inode *inode);
 
 /* One more place under nr_inodes, for an inode or a further link of one. */

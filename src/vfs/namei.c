@@ -59,22 +59,26 @@ static enum last_type type_of(const struct qstr *last)
 	return last->name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
 }
 
-static struct inode *walk_dotdot(const struct nameidata *nd)
+struct inode *dir_step(struct inode *dir, enum last_type type,
+		       const struct qstr *name)
 {
 	struct inode *parent;
 
-	if (nd->inode == nd->root)
-		return nd->inode;
-	/* RCU(walk_dotdot:A) pairs with REL(dir_set_parent:A) */
-	parent = rcu_dereference(nd->inode->dir.parent);
-	return parent ? parent : nd->inode;
+	if (likely(type == LAST_NORM))
+		return d_lookup(dir, name);
+	if (type == LAST_DOT)
+		return dir;
+	/* RCU(dir_step:A) pairs with REL(dir_set_parent:A) */
+	parent = rcu_dereference(dir->dir.parent);
+	return parent ? parent : dir;
 }
 
+/* There is no way up from the task's root. */
 static struct inode *walk_last(const struct nameidata *nd)
 {
-	if (likely(nd->last_type == LAST_NORM))
-		return d_lookup(nd->inode, &nd->last);
-	return nd->last_type == LAST_DOT ? nd->inode : walk_dotdot(nd);
+	if (unlikely(nd->last_type == LAST_DOTDOT && nd->inode == nd->root))
+		return nd->inode;
+	return dir_step(nd->inode, nd->last_type, &nd->last);
 }
 
 /* Cut the next component off; returns what follows it. */

@@ -40,6 +40,10 @@ struct nameidata {
 	const char *rest[LINKS_MAX];
 };
 
+/* In a read section: one step from @dir, "." and ".." included, or NULL. */
+struct inode *dir_step(struct inode *dir, enum last_type type,
+		       const struct qstr *name);
+
 /* -EFAULT, -ENOENT (empty) or -ENAMETOOLONG, before anything is looked up. */
 int path_check(const char *path);
 

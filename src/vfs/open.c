@@ -243,10 +243,19 @@ static int create_missing(struct file *file, struct parent *parent,
 {
 	struct new_entry entry = { .mode = S_IFREG | (mode & 07777),
 				   .umask = umask_of(task) };
-	int ret;
 
-	ret = do_create(parent, cred, &entry, &file->inode);
-	return ret;
+	return do_create(parent, cred, &entry, &file->inode);
+}
+
+/* A name that an open with O_CREAT has found: may it be opened? */
+static int may_open_found(const struct inode *inode, const struct cred *cred,
+			  unsigned int flags)
+{
+	if (flags & O_EXCL)
+		return -EEXIST;
+	if (inode_is_dir(inode))
+		return -EISDIR;
+	return may_open(inode, cred, flags, may_of(flags));
 }
 
 /*
@@ -270,12 +279,8 @@ static int open_or_create_once(struct file *file, struct berth_task *task,
 	ret = path_walk(&nd, task, dirfd, path, walk);
 	if (!ret && nd.missing)
 		ret = parent_of_walk(&parent, &nd);
-	else if (!ret && (flags & O_EXCL))
-		ret = -EEXIST;
-	else if (!ret && inode_is_dir(nd.inode))
-		ret = -EISDIR;
 	else if (!ret)
-		ret = may_open(nd.inode, cred, flags, may_of(flags));
+		ret = may_open_found(nd.inode, cred, flags);
 	if (!ret && !nd.missing && !igrab(nd.inode))
 		ret = -EAGAIN;
 	rcu_read_unlock();
@@ -373,21 +378,32 @@ static int open_reserve(struct berth_task *task, unsigned int flags,
 	return -ENOMEM;
 }
 
-/* The file's inode is owned, or @ret an error: show the file or take all back. */
-static int open_conclude(struct berth_task *task, struct file *file, int fd,
-			 unsigned int flags, bool created, int ret)
+/* The file's inode is owned, or @ret an error: make the file ready to be shown,
+ * or take it back. */
+static int open_ready(struct berth_task *task, struct file *file,
+		      unsigned int flags, bool created, int ret)
 {
 	if (!ret) {
 		ret = open_finish(file, task, flags, created);
-		if (!ret) {
-			fd_install(task->files, (unsigned int)fd, &file->base);
-			return fd;
-		}
-		iput(file->inode);
+		if (ret)
+			iput(file->inode);
 	}
-	file_discard(file, task->vfs);
-	put_unused_fd(task->files, (unsigned int)fd);
+	if (ret)
+		file_discard(file, task->vfs);
 	return ret;
+}
+
+/* The same for a reserved number, which then finds the file or is given back. */
+static int open_conclude(struct berth_task *task, struct file *file, int fd,
+			 unsigned int flags, bool created, int ret)
+{
+	ret = open_ready(task, file, flags, created, ret);
+	if (ret) {
+		put_unused_fd(task->files, (unsigned int)fd);
+		return ret;
+	}
+	fd_install(task->files, (unsigned int)fd, &file->base);
+	return fd;
 }
 
 /*
@@ -404,21 +420,13 @@ static int open_plain(struct berth_task *task, int dirfd, const char *path,
 	if (unlikely(!file))
 		return -ENOMEM;
 	ret = open_existing(file, task, dirfd, path, flags);
+	ret = open_ready(task, file, flags, false, ret);
 	if (unlikely(ret))
-		goto out_discard;
-	ret = open_finish(file, task, flags, false);
-	if (unlikely(ret)) {
-		iput(file->inode);
-		goto out_discard;
-	}
+		return files_has_room(task->files) ? ret : -EMFILE;
 	ret = receive_fd(task->files, &file->base, flags);
 	if (unlikely(ret < 0))
 		file_free_unseen(&file->base);
 	return ret;
-
-out_discard:
-	file_discard(file, task->vfs);
-	return files_has_room(task->files) ? ret : -EMFILE;
 }
 
 int berth_openat(struct berth_task *task, int dirfd, const char *path,
@@ -501,12 +509,8 @@ static int create_by_name(struct file *file, struct berth_task *task,
 			return ret;
 		rcu_read_lock();
 		found = d_lookup(parent->dir, &parent->last);
-		if (found && (flags & O_EXCL))
-			ret = -EEXIST;
-		else if (found && inode_is_dir(found))
-			ret = -EISDIR;
-		else if (found)
-			ret = may_open(found, cred, flags, may_of(flags));
+		if (found)
+			ret = may_open_found(found, cred, flags);
 		if (found && !ret && !igrab(found)) {
 			rcu_read_unlock();
 			continue;
