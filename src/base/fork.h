@@ -2,11 +2,11 @@
 /*
  * The host process forks: each part brings its structures to rest.
  *
- * A part registers once for each level.  Before the fork the parts are quiesced from the top
- * down (reclamation, gates, tables, userspace-rcu), so that no thread is inside a
- * modification at the instant of the fork; afterwards both processes resume
- * them from the bottom up.  A fork from inside an operation of berth, or a
- * borrow, is not supported: it would wait for itself.
+ * A part registers once for each level.  Before the fork the parts are quiesced
+ * from the top down (reclamation, gates, tables, userspace-rcu), so that no
+ * thread is inside a modification at the instant of the fork; afterwards both
+ * processes resume them from the bottom up.  A fork from inside an operation of
+ * berth, or a borrow, is not supported: it would wait for itself.
  */
 #ifndef BASE_FORK_H
 #define BASE_FORK_H

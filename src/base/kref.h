@@ -9,10 +9,10 @@
  *
  *	REL(kref_put_last:A) pairs with ACQ(kref_put_last:B)
  *
- * *Saturation* (R3).  Counts live in the lower half of the range.  A count
- * that leaves it upwards is set to KREF_SATURATED, far from both ends, reported,
- * and put back there by every later get or put: the object leaks, nothing is
- * freed under a user.
+ * *Saturation* (R3).  Counts live in the lower half of the range.  A count that
+ * leaves it upwards is set to KREF_SATURATED, far from both ends, reported, and
+ * put back there by every later get or put: the object leaks, nothing is freed
+ * under a user.
  */
 #ifndef BASE_KREF_H
 #define BASE_KREF_H

@@ -3,8 +3,8 @@
  * Two locks of four bytes, and a sequence counter.
  *
  * spinlock	for sections of a few dozen instructions.  Its release is one
- *		plain store, half the price of a mutex; waiters spin, then yield,
- *		then nap.
+ *		plain store, half the price of a mutex; waiters spin, then
+ *		yield, then nap.
  * mutex	for everything longer.  Waiters sleep in the kernel.
  * seqcount	lets readers find out that a writer was at work; writers exclude
  *		each other by a lock.

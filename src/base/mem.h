@@ -3,8 +3,8 @@
  * Memory of one instance: its allocator, and its cap.
  *
  * The cap counts what was asked for and not yet given back, deferred frees
- * included.  An instance without a cap counts nothing, so that its threads share
- * no counter.
+ * included.  An instance without a cap counts nothing, so that its threads
+ * share no counter.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -190,8 +190,8 @@ static unsigned int rcu_take_all(struct berth_retired **lists)
 }
 
 /*
- * One pass over the threads takes all that was retired before, unless there are more
- * lists than fit; what is retired meanwhile is not waited for.
+ * One pass over the threads takes all that was retired before, unless there are
+ * more lists than fit; what is retired meanwhile is not waited for.
  */
 bool rcu_drain(void)
 {
@@ -220,9 +220,9 @@ bool rcu_drain(void)
 /* ---- Fork of the host process ---- */
 
 /*
- * Reclamation comes to rest first: callbacks may take tables' locks and pass gates,
- * and a grace period may wait for a borrower who wants a table's lock; so its lock
- * is never waited for while those are held.
+ * Reclamation comes to rest first: callbacks may take tables' locks and pass
+ * gates, and a grace period may wait for a borrower who wants a table's lock;
+ * so its lock is never waited for while those are held.
  */
 static void reclaim_quiesce(void)
 {
@@ -241,8 +241,8 @@ static void urcu_quiesce(void)
 }
 
 /*
- * In the child this thread is the only one: the lists of the others are nobody's
- * now, and the next threads adopt them.
+ * In the child this thread is the only one: the lists of the others are
+ * nobody's now, and the next threads adopt them.
  */
 static void urcu_resume(bool in_child)
 {

@@ -32,7 +32,7 @@
 
 void rcu_retire(struct berth_retired *object,
 		void (*func)(struct berth_retired *object));
-/* False: called where nothing can be waited for (a callback, a read section). */
+/* False: called where nothing can be waited for: in a callback, or a borrow. */
 bool rcu_drain(void);
 /* How many lists have been freed: has there been progress? */
 uint64_t rcu_progress(void);

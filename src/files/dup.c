@@ -2,9 +2,9 @@
 /*
  * Several numbers for one file.
  *
- * *F5*.  dup2 replaces what a number finds by one store; the file that was there
- * goes, once, to the caller whose store replaced it, for all stores into slots
- * that find a file are under the lock.
+ * *F5*.  dup2 replaces what a number finds by one store; the file that was
+ * there goes, once, to the caller whose store replaced it, for all stores into
+ * slots that find a file are under the lock.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * alloc_fd() takes is the lowest free one at the instant of the taking.
  *
  * The lowest free number is the first zero of the hot word, or beyond it: every
- * word below is full.  A close below moves the hot word down; an open that finds
- * it full moves it up.
+ * word below is full.  A close below moves the hot word down; an open that
+ * finds it full moves it up.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -4,11 +4,11 @@
  *
  * *Copy as of one instant* (F7).  The copier holds the source's lock, so that
  * the only change that can happen beside it is an install: FD_RESERVED to file,
- * once for each number.  It collects all files that it sees, then looks again at
- * the numbers that were reserved; when none of them has become a file since, all
- * of them were still reserved at the instant between the two looks, at which all
- * those collected were already installed: that is the instant of the copy.  When
- * some have, they join the copy and the rest is looked at again.
+ * once for each number.  It collects all files that it sees, then looks again
+ * at the numbers that were reserved; when none of them has become a file since,
+ * all of them were still reserved at the instant between the two looks, at
+ * which all those collected were already installed: that is the instant of the
+ * copy.  When some have, they join the copy and the rest is looked at again.
  *
  *	ACQ(dup_fd_collect:A) pairs with REL(fd_install:A)
  *

@@ -6,8 +6,8 @@
  * (from 1) holds the numbers from 64 * 4^(k-1) up to 64 * 4^k; it is allocated
  * when the first of them is wanted, published by one pointer store, and stays
  * until the table dies.  So growth copies nothing, outgrows nothing, waits for
- * nobody and never misleads a lookup (F6), and a lookup is: which segment, is it
- * there, load the slot.
+ * nobody and never misleads a lookup (F6), and a lookup is: which segment, is
+ * it there, load the slot.
  *
  * Neighbouring numbers lie on different cache lines (fd_spread()): threads that
  * open and close their own descriptors do not disturb each other's lookups.
@@ -22,10 +22,11 @@
  *	file -> NULL			close_fd()		under the lock
  *	NULL or file -> file		dup			under the lock
  *
- * *The hot word*.  The word of the open bitmap that holds the lowest free number
- * is kept beside the lock, whichever segment it belongs to; every word below it is
- * full.  So the usual open and close write one line and their slot.  While a word
- * is hot its place in the bitmap is stale: fd_open_word() knows.
+ * *The hot word*.  The word of the open bitmap that holds the lowest free
+ * number is kept beside the lock, whichever segment it belongs to; every word
+ * below it is full.  So the usual open and close write one line and their
+ * slot.  While a word is hot its place in the bitmap is stale: fd_open_word()
+ * knows.
  *
  * *Locking*.  files->lock guards bitmaps and hints, and every transition but
  * the install, which belongs to whoever reserved the number.
@@ -55,9 +56,9 @@
 
 /*
  * One segment beyond the embedded one: its slots, and behind them its bitmaps
- * (open, close-on-exec, words of the first without a zero).  There is no header:
- * it would share a line with the first slot, and everything else is computed from
- * the segment's index.
+ * (open, close-on-exec, words of the first without a zero).  There is no
+ * header: it would share a line with the first slot, and everything else is
+ * computed from the segment's index.
  */
 struct fd_segment {
 	struct berth_file *slot[1];

@@ -6,12 +6,12 @@
  *
  *	private		berth_file_init(); one reference, its creator's.  A file
  *			that never was installed ends by file_free_unseen().
- *	open		fd_install() gave a reference to a number.  Lookups find it.
- *	orphaned	no number, but owned references; nobody finds it any more,
- *			borrows may go on.
- *	released	the last owned reference was dropped; ->release() has run
- *			(or waits, with BERTH_FILE_RELEASE_WAITS).  Borrows that
- *			began before may go on.
+ *	open		a number was given a reference; lookups find it.
+ *	orphaned	no number, but owned references; nobody finds it any
+ *			more, borrows may go on.
+ *	released	the last owned reference was dropped; ->release() has
+ *			run (or waits, with BERTH_FILE_RELEASE_WAITS).  Borrows
+ *			that began before may go on.
  *	freed		after a grace period, ->free() has run.
  *
  * Only kref_get_unless_zero() brings a borrowed file to "owned"; it fails from

@@ -3,8 +3,8 @@
  * The seam between a descriptor table and those who use it.
  *
  * Whatever stands above the tables (the VFS, the front) includes this header
- * and uses these names; whatever design of a table is compiled in provides them.
- * The choice is made by the compiler, not by function pointers:
+ * and uses these names; whatever design of a table is compiled in provides
+ * them. The choice is made by the compiler, not by function pointers:
  *
  *	-DBERTH_TABLE_H='"some/table.h"'
  *

@@ -9,10 +9,10 @@
  *	bits 8-31	operations in progress (W6)
  *	bits 32-63	long holds: files that are open for writing (W6)
  *
- * An operation enters when neither flag stands, and waits while MNT_FROZEN does.
- * Read-only is reached from both counts at zero only (W1 to W3); a freeze drains
- * the operations alone.  Correct and simple: all writers of a mount share the
- * word.  The per-CPU gate that replaces it keeps these names.
+ * An operation enters when neither flag stands, and waits while MNT_FROZEN
+ * does. Read-only is reached from both counts at zero only (W1 to W3); a freeze
+ * drains the operations alone.  Correct and simple: all writers of a mount
+ * share the word.  The per-CPU gate that replaces it keeps these names.
  *
  * No thread that holds an operation enters again: it would wait for a freezer
  * that waits for it.

@@ -28,8 +28,8 @@ struct iattr {
 };
 
 /*
- * Check all, then set all: 0, -EINVAL, -EROFS, -EPERM or -EACCES.  Enters the gate and
- * takes the inode's lock.
+ * Check all, then set all: 0, -EINVAL, -EROFS, -EPERM or -EACCES.  Enters the
+ * gate and takes the inode's lock.
  */
 int notify_change(struct inode *inode, const struct cred *cred,
 		  struct iattr *attr);

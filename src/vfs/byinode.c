@@ -2,9 +2,9 @@
 /*
  * Operations by inode, for servers that keep handles of their own.
  *
- * A handle is an inode.  inode->nlookup counts how often it was given out, in 64
- * bits, since a client can go on looking up for ever; while it is not zero it owns
- * one reference.  A server whose client has gone can drop them all.
+ * A handle is an inode.  inode->nlookup counts how often it was given out, in
+ * 64 bits, since a client can go on looking up for ever; while it is not zero
+ * it owns one reference.  A server whose client has gone can drop them all.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -51,8 +51,8 @@ void berth_inode_forget(struct berth_inode *handle, uint64_t nlookup)
 	rcu_poll();
 }
 
-/* No other call is in progress, so nothing is freed, and the list stays as it is,
- * until the drain. */
+/* No other call is in progress, so nothing is freed, and the list stays as it
+ * is, until the drain. */
 void berth_vfs_forget_all(struct berth_vfs *vfs)
 {
 	struct inode *inode;

@@ -57,8 +57,8 @@ int berth_fchdir(struct berth_task *task, int fd)
 
 /*
  * In a read section: write the path of @dir below @root to the end of @buf;
- * returns its length with the NUL byte, or -ENOENT.  Too long a path is told by a
- * length above @size.
+ * returns its length with the NUL byte, or -ENOENT.  Too long a path is told by
+ * a length above @size.
  */
 static ssize_t path_of_dir(struct inode *dir, struct inode *root, char *buf,
 			   size_t size)

@@ -7,17 +7,18 @@
  * half written.
  *
  * *Structure*.  A directory finds its entries by name in a hash table, and in
- * order in an array of slots.  An entry keeps its slot while it lives; the slot's
- * number is its cookie for readdir, so every entry that stays is seen once,
- * whatever comes and goes beside it.  A rename inside a directory keeps the slot
- * of the name that stays: the target's if there was one, else the source's.
+ * order in an array of slots.  An entry keeps its slot while it lives; the
+ * slot's number is its cookie for readdir, so every entry that stays is seen
+ * once, whatever comes and goes beside it.  A rename inside a directory keeps
+ * the slot of the name that stays: the target's if there was one, else the
+ * source's.
  *
- * *Lookup*.  The reader walks a hash chain.  If it finds the name, it was there at
- * some instant during the walk.  If it does not, and dir->seq has changed, an
- * entry may have been moved past it (rehash, rename): it looks again.  A rename
- * holds the seq of both directories odd from before its first change to after
- * its last, and a lookup waits for it to be even before it begins: so nobody who
- * saw the new name sees the old one afterwards (V3).
+ * *Lookup*.  The reader walks a hash chain.  If it finds the name, it was there
+ * at some instant during the walk.  If it does not, and dir->seq has changed,
+ * an entry may have been moved past it (rehash, rename): it looks again.  A
+ * rename holds the seq of both directories odd from before its first change to
+ * after its last, and a lookup waits for it to be even before it begins: so
+ * nobody who saw the new name sees the old one afterwards (V3).
  *
  * *Locking*.  Modifications hold the directory's inode->lock.
  */

@@ -7,8 +7,8 @@
  * of" has an answer that stays true while it holds its directories' locks.
  *
  * *Order of errors*, as Linux's: what the name says (EEXIST, ENOENT), the mount
- * (EROFS), permission (EACCES, EPERM), the kinds of both sides (EISDIR, ENOTDIR),
- * what is in them (ENOTEMPTY), room (ENOSPC, ENOMEM).
+ * (EROFS), permission (EACCES, EPERM), the kinds of both sides (EISDIR,
+ * ENOTDIR), what is in them (ENOTEMPTY), room (ENOSPC, ENOMEM).
  */
 #include <errno.h>
 
@@ -170,8 +170,8 @@ out_free_inode:
 }
 
 /*
- * May a name be made?  @readonly: what the gate said, which counts for less than
- * that the name exists.
+ * May a name be made?  @readonly: what the gate said, which counts for less
+ * than that the name exists.
  */
 static int check_new_name(const struct parent *parent, bool isdir, int readonly,
 			  const struct cred *cred)

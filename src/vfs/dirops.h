@@ -10,8 +10,8 @@
 
 #include "vfs/namei.h"
 
-/* A new entry: type and permission bits, before the umask, which is a mask of the
- * bits that it may not have. */
+/* A new entry: type and permission bits, before the umask, which is a mask of
+ * the bits that it may not have. */
 struct new_entry {
 	mode_t mode;
 	mode_t umask;

@@ -273,9 +273,9 @@ static void inode_free_retired(struct berth_retired *retired)
 }
 
 /*
- * A directory owns its parent: the chain of removed ancestors is undone here, one
- * after the other, not by recursion.  A reader that still follows ->parent is
- * safe: the parent is retired after the child, so it is freed no earlier.
+ * A directory owns its parent: the chain of removed ancestors is undone here,
+ * one after the other, not by recursion.  A reader that still follows ->parent
+ * is safe: the parent is retired after the child, so it is freed no earlier.
  */
 void inode_evict(struct inode *inode)
 {

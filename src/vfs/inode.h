@@ -2,9 +2,9 @@
 /*
  * Inodes: what a file is, apart from its names.
  *
- * *Lifetime*.  References are owned by the tree (one, while there is a link), by
- * open files, tasks' directories, children's parent pointers and by-inode users.
- * The last iput() evicts: the inode is retired, and after a grace period
+ * *Lifetime*.  References are owned by the tree (one, while there is a link),
+ * by open files, tasks' directories, children's parent pointers and by-inode
+ * users. The last iput() evicts: the inode is retired, and after a grace period
  * inode_free() gives back its pages, its place under nr_inodes and its memory.
  * Until then a reader that found it under RCU may go on using it.
  *
@@ -15,11 +15,11 @@
  *	-> vfs->inodes_lock, store->lock
  *
  * inode->lock	serialises modification of data, attributes and entries.
- * attr_seq	lets stat take attributes as of one instant without a lock; it is
- *		written under inode->lock.
+ * attr_seq	lets stat take attributes as of one instant without a lock; it
+ *		is written under inode->lock.
  *
- * Times are nanoseconds since 1970 in one word, so that each is read and written
- * whole; atime alone is written without the lock.
+ * Times are nanoseconds since 1970 in one word, so that each is read and
+ * written whole; atime alone is written without the lock.
  */
 #ifndef VFS_INODE_H
 #define VFS_INODE_H
@@ -131,7 +131,7 @@ static inline void ihold(struct inode *inode)
 	kref_get(&inode->refs);
 }
 
-/* In a read section: own an inode that was found without; false: it is dying. */
+/* In a read section: own an inode found without; false: it is dying. */
 static inline bool igrab(struct inode *inode)
 {
 	return kref_get_unless_zero(&inode->refs);

@@ -4,8 +4,8 @@
  *
  * A walk runs in one read section, takes no lock and no reference, and follows
  * symbolic links by keeping what is left of each path on a small stack.  Who
- * wants to modify what it found owns the directory, leaves the read section, locks
- * it and looks again.
+ * wants to modify what it found owns the directory, leaves the read section,
+ * locks it and looks again.
  */
 #ifndef VFS_NAMEI_H
 #define VFS_NAMEI_H

@@ -393,7 +393,7 @@ static int open_ready(struct berth_task *task, struct file *file,
 	return ret;
 }
 
-/* The same for a reserved number, which then finds the file or is given back. */
+/* The same for a reserved number, which finds the file or is given back. */
 static int open_conclude(struct berth_task *task, struct file *file, int fd,
 			 unsigned int flags, bool created, int ret)
 {

@@ -3,9 +3,9 @@
  * Pages of file data, and the tree by which a file finds its own.
  *
  * *Store*.  An instance takes memory in chunks of PAGE_CHUNK bytes, aligned to
- * that, and cuts pages of 4096 bytes from them.  The first page of a chunk holds
- * what is to be known of the others, so a page's struct page is found from its
- * address and the page itself is all data: it can be handed to mmap.
+ * that, and cuts pages of 4096 bytes from them.  The first page of a chunk
+ * holds what is to be known of the others, so a page's struct page is found
+ * from its address and the page itself is all data: it can be handed to mmap.
  *
  * *Tree*.  64-way, as high as the highest page needs; a file of one page is a
  * pointer.  Readers walk it under RCU; writers hold the inode's lock.  A page

@@ -5,16 +5,16 @@
  * *Reads* borrow the file, claim bytes by moving the offset with one
  * compare-and-swap, and copy them from pages found without a lock.  A read is
  * as of the size that it saw when it claimed: a truncation that overtakes the
- * copy makes it see zeros.  A long read owns the file and borrows piece by piece,
- * so that no grace period waits for it.
+ * copy makes it see zeros.  A long read owns the file and borrows piece by
+ * piece, so that no grace period waits for it.
  *
- * *Writes* own the file and hold the inode's lock from taking the end of the file
- * (O_APPEND) or the offset to the last byte, so that appends are whole and none
- * is lost (V1).  All that can fail comes first (write_begin); then the offset is
- * claimed; then the bytes are copied and the size is published.
+ * *Writes* own the file and hold the inode's lock from taking the end of the
+ * file (O_APPEND) or the offset to the last byte, so that appends are whole and
+ * none is lost (V1).  All that can fail comes first (write_begin); then the
+ * offset is claimed; then the bytes are copied and the size is published.
  *
- * The offset itself is never locked: a seek that races with a write comes before
- * its claim or after it.
+ * The offset itself is never locked: a seek that races with a write comes
+ * before its claim or after it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -227,9 +227,10 @@ static ssize_t write_gather(const struct place *place, struct inode *inode,
 }
 
 /*
- * The offset moved while the write was gathering: somebody goes on reading through
- * it.  Claim first this time, so that he can not keep the writer out for ever.  If
- * room ends then, the rest is handed back, unless he has moved on from there.
+ * The offset moved while the write was gathering: somebody goes on reading
+ * through it.  Claim first this time, so that he can not keep the writer out
+ * for ever.  If room ends then, the rest is handed back, unless he has moved on
+ * from there.
  */
 static noinline ssize_t write_claim_first(struct place *place,
 					  struct inode *inode, size_t count,

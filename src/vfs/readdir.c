@@ -3,8 +3,8 @@
  * Reading directories, without a lock.
  *
  * The offset of an entry is its slot and three; what lies in a slot while the
- * reader passes is what it tells.  Offsets 0 and 1 are "." and "..".  A cookie is
- * the offset after its entry, so 0 starts again.
+ * reader passes is what it tells.  Offsets 0 and 1 are "." and "..".  A cookie
+ * is the offset after its entry, so 0 starts again.
  */
 #include <dirent.h>
 #include <errno.h>

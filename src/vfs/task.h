@@ -3,8 +3,8 @@
  * Instances, tasks and credentials.
  *
  * A task's credentials and directories are pointers that readers follow under
- * RCU and that are replaced by one swap; each owns a reference to what it points
- * at, which goes back after the swap.
+ * RCU and that are replaced by one swap; each owns a reference to what it
+ * points at, which goes back after the swap.
  */
 #ifndef VFS_TASK_H
 #define VFS_TASK_H
@@ -118,8 +118,8 @@ static inline bool drain_since(uint64_t *seen, unsigned int tries)
 /*
  * Run @call again after a drain when it failed for want of room: what was freed
  * before is to be usable (V4).  Another thread may take that room and free some
- * more, so this goes on while anything is freed, by whomever.  @call holds nothing
- * when it fails.
+ * more, so this goes on while anything is freed, by whomever.  @call holds
+ * nothing when it fails.
  */
 #define retry_after_drain(call)                           \
 	({                                                \

@@ -24,7 +24,7 @@ void vmessage(const char *format, va_list words)
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, words);
-	/* Others' words may end with a newline, and names may have one inside. */
+	/* Others' words may end with a newline, names may have one inside. */
 	for (size_t i = strlen(line); i-- > 0;) {
 		if (line[i] == '\n')
 			line[i] = line[i + 1] ? '?' : '\0';

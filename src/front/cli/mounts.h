@@ -24,7 +24,7 @@ bool mounts_find(const char *path, struct mounts_entry *entry);
 /* Is that a berth? */
 bool mounts_is_berth(const struct mounts_entry *entry);
 
-/* Is there no berth there, alive or dead?  If there is one, it has been said. */
+/* Is there no berth there, alive or dead?  If there is, it has been said. */
 bool mounts_is_free(const char *path);
 
 /* Who may not open the directory mounts without a lock on it. */
@@ -34,8 +34,9 @@ bool mounts_is_free(const char *path);
  * mounts_claim() - be the only one who mounts there.
  * @path: the directory.
  *
- * Two berths started at once would both find the place free, and mount on top of
- * each other.  So the directory below is locked from the last look to the mount.
+ * Two berths started at once would both find the place free, and mount on top
+ * of each other.  So the directory below is locked from the last look to the
+ * mount.
  *
  * Return: something for mounts_unclaim(), or -1: there is a berth, and it has
  * been said.

@@ -2,9 +2,9 @@
 /*
  * Answers to the kernel, and how long it may believe them: for ever.
  *
- * *Names*.  Nothing changes but by this kernel's requests, and it looks names up
- * and changes them under the directory's lock, so it knows of every change in
- * the order in which they happened.
+ * *Names*.  Nothing changes but by this kernel's requests, and it looks names
+ * up and changes them under the directory's lock, so it knows of every change
+ * in the order in which they happened.
  *
  * *Attributes*.  The kernel knows, too, which of them each of its requests
  * changes, and asks again.  But it asks without a lock:
@@ -15,11 +15,11 @@
  *					<- done; it has to be asked again
  *	two links arrive: now known
  *
- * and from then on, stat() would be wrong.  The kernel numbers the attributes to
- * tell such an answer and drop it, but counts only some of the changes: writes,
- * truncations and most changes of a link count.  reply_changed() has it count
- * the others, before it hears that they were made: an answer that is older then
- * never arrives, and a later one knows of the change.
+ * and from then on, stat() would be wrong.  The kernel numbers the attributes
+ * to tell such an answer and drop it, but counts only some of the changes:
+ * writes, truncations and most changes of a link count.  reply_changed() has it
+ * count the others, before it hears that they were made: an answer that is
+ * older then never arrives, and a later one knows of the change.
  *
  * It does so since protocol 7.32 at the latest.  To an older kernel the answers
  * have no life at all: each stat() asks.
