@@ -30,6 +30,17 @@ int make_entry(struct parent *parent, const struct cred *cred,
 /* May entries be made in a directory?  Under its lock. */
 int may_create(const struct inode *dir, const struct cred *cred);
 
+/* A directory that was removed: nothing is made in it any more. */
+bool dir_is_dead(const struct inode *dir);
+/* May @victim's entry be removed, or replaced?  Under the directory's lock. */
+int may_delete(const struct inode *dir, const struct inode *victim,
+	       const struct cred *cred, bool isdir);
+/*
+ * One link less; a directory loses all.  Returns whether it was the last, whose
+ * place under nr_inodes goes with the inode.  Under both locks.
+ */
+bool drop_link(struct inode *dir, struct inode *victim, int64_t now);
+
 /* The whole operation, gate and lock included. */
 int do_create(struct parent *parent, const struct cred *cred,
 	      const struct new_entry *entry, struct inode **inode);

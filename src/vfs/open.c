@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/report.h"
 #include "base/thread.h"
 #include "vfs/dirops.h"
 #include "vfs/open.h"
