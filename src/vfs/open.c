@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open files: their memory, open, close, fcntl.
+ * Opening files.
  *
  * An open without O_CREAT runs in one read section from the first component to
  * the reference on the inode.  The number is reserved first, as Linux does: a
  * full table gives EMFILE before a file is created.
- *
- * *Memory*.  A thread keeps the files that it freed, up to MAGAZINE_MAX, and
- * takes from there: an open and close loop does not pass through the allocator.
- * Instances with an allocator or a cap of their own do without.
  */
 #include <errno.h>
 #include <fcntl.h>
 
-#include "base/thread.h"
 #include "vfs/dirops.h"
 #include "vfs/open.h"
 
@@ -27,108 +22,7 @@
 			O_PATH | O_ASYNC))
 #define OPEN_PATH_FLAGS \
 	((unsigned int)(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC))
-#define SETFL_FLAGS \
-	((unsigned int)(O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC))
 #define TMPFILE_FLAG ((unsigned int)(O_TMPFILE & ~O_DIRECTORY))
-
-/* ---- Memory ---- */
-
-#define MAGAZINE_MAX (2 * RCU_BATCH)
-
-/* The calling thread's free files, linked by their first word. */
-static __thread struct {
-	struct file *free;
-	unsigned int count;
-	bool at_exit;
-} magazine;
-
-static struct bytes file_bytes(void)
-{
-	return bytes_of(sizeof(struct file));
-}
-
-static struct file **magazine_link(struct file *file)
-{
-	return (struct file **)(void *)&file->inode;
-}
-
-static void magazine_empty(void)
-{
-	struct file *file;
-
-	while ((file = magazine.free) != NULL) {
-		magazine.free = *magazine_link(file);
-		sys_free(file, file_bytes());
-	}
-	magazine.count = 0;
-	magazine.at_exit = false;
-}
-
-static struct file *file_alloc(struct berth_vfs *vfs)
-{
-	struct file *file = magazine.free;
-
-	if (!mem_is_plain(&vfs->mem))
-		return mem_zalloc_lines(&vfs->mem, file_bytes());
-	if (!file)
-		return sys_zalloc_lines(file_bytes());
-	magazine.free = *magazine_link(file);
-	magazine.count--;
-	return file;
-}
-
-/* Under AddressSanitizer memory goes back at once, so that it can watch it. */
-static bool magazine_add(struct file *file)
-{
-	if (WITH_ASAN || magazine.count >= MAGAZINE_MAX)
-		return false;
-	if (unlikely(!magazine.at_exit)) {
-		if (!thread_at_exit(magazine_empty))
-			return false;
-		magazine.at_exit = true;
-	}
-	*magazine_link(file) = magazine.free;
-	magazine.free = file;
-	magazine.count++;
-	return true;
-}
-
-/*
- * What a file's instance was is told by its memory: the instance itself may be
- * gone when the last file is freed.  Only one with an allocator or a cap waits
- * for its files, in berth_vfs_destroy().
- */
-static void file_dealloc(struct file *file)
-{
-	struct mem *mem = file->mem;
-
-	if (mem)
-		mem_free(mem, file, file_bytes());
-	else if (!magazine_add(file))
-		sys_free(file, file_bytes());
-}
-
-/* ---- The end of a file ---- */
-
-static void vfs_file_release(struct berth_file *base)
-{
-	struct file *file = container_of(base, struct file, base);
-	struct inode *inode = file->inode;
-
-	if (file->fmode & FMODE_WRITE)
-		mnt_put_write_access(&inode->vfs->mnt);
-	iput(inode);
-}
-
-static void vfs_file_free(struct berth_file *base)
-{
-	file_dealloc(container_of(base, struct file, base));
-}
-
-const struct berth_file_operations vfs_file_operations = {
-	.release = vfs_file_release,
-	.free = vfs_file_free,
-};
 
 /* ---- Flags ---- */
 
@@ -355,13 +249,6 @@ static int open_finish(struct file *file, struct berth_task *task,
 	return 0;
 }
 
-/* Nobody has seen the file yet, and it has no inode. */
-static void file_discard(struct file *file, struct berth_vfs *vfs)
-{
-	file->mem = mem_is_plain(&vfs->mem) ? NULL : &vfs->mem;
-	file_dealloc(file);
-}
-
 /* Reserve a number and a file's memory. */
 static int open_reserve(struct berth_task *task, unsigned int flags,
 			struct file **file)
@@ -563,108 +450,4 @@ out_put_parent:
 	parent_put(&parent);
 	rcu_poll();
 	return fd;
-}
-
-/* ---- Close, dup, fcntl ---- */
-
-int berth_close(struct berth_task *task, int fd)
-{
-	int ret = close_fd(task->files, (unsigned int)fd);
-
-	rcu_poll();
-	return ret;
-}
-
-int berth_dup(struct berth_task *task, int fd)
-{
-	return berth_files_dup(handle_of(task->files), fd);
-}
-
-int berth_dup2(struct berth_task *task, int oldfd, int newfd)
-{
-	return berth_files_dup2(handle_of(task->files), oldfd, newfd);
-}
-
-int berth_dup3(struct berth_task *task, int oldfd, int newfd,
-	       unsigned int flags)
-{
-	return berth_files_dup3(handle_of(task->files), oldfd, newfd, flags);
-}
-
-static int getfl(struct berth_task *task, int fd)
-{
-	struct file *file = vfs_borrow(task, fd, 0);
-	int flags;
-
-	if (!file)
-		return -EBADF;
-	/* Relaxed: one word, which orders nothing. */
-	flags = (int)load_relaxed(&file->base.flags);
-	vfs_return(file);
-	return flags;
-}
-
-static int setfl_check(struct berth_task *task, const struct file *file,
-		       unsigned int old, unsigned int flags)
-{
-	if (!(file->fmode & FMODE_OPEN))
-		return -EBADF;
-	if (!(flags & ~old & O_NOATIME))
-		return 0;
-	/* As RCU(cred_get:A). */
-	return inode_owner_or_capable(file->inode, rcu_dereference(task->cred))
-		       ? 0
-		       : -EPERM;
-}
-
-static int setfl(struct berth_task *task, int fd, unsigned int flags)
-{
-	struct file *file = vfs_borrow(task, fd, 0);
-	unsigned int old;
-	int ret;
-
-	if (!file)
-		return -EBADF;
-	/* Relaxed: one word, which orders nothing. */
-	old = load_relaxed(&file->base.flags);
-	do {
-		ret = setfl_check(task, file, old, flags);
-	} while (!ret &&
-		 !cas_relaxed(&file->base.flags, &old,
-			      (old & ~SETFL_FLAGS) | (flags & SETFL_FLAGS)));
-	vfs_return(file);
-	return ret;
-}
-
-/* A place is not even asked. */
-static int fcntl_unknown(struct berth_task *task, int fd)
-{
-	struct file *file = vfs_borrow(task, fd, FMODE_OPEN);
-
-	if (!file)
-		return -EBADF;
-	vfs_return(file);
-	return -EINVAL;
-}
-
-int berth_fcntl(struct berth_task *task, int fd, int cmd, long arg)
-{
-	struct berth_files *files = handle_of(task->files);
-
-	switch (cmd) {
-	case F_DUPFD:
-		return berth_files_dupfd(files, fd, (int)arg, 0);
-	case F_DUPFD_CLOEXEC:
-		return berth_files_dupfd(files, fd, (int)arg, O_CLOEXEC);
-	case F_GETFD:
-		return berth_files_getfd(files, fd);
-	case F_SETFD:
-		return berth_files_setfd(files, fd, (int)arg);
-	case F_GETFL:
-		return getfl(task, fd);
-	case F_SETFL:
-		return setfl(task, fd, (unsigned int)arg);
-	default:
-		return fcntl_unknown(task, fd);
-	}
 }

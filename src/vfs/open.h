@@ -26,6 +26,10 @@ static_assert(sizeof(struct file) <= 192, "the size to reach");
 
 extern const struct berth_file_operations vfs_file_operations;
 
+/* Memory for a file that nobody sees and that has no inode yet, or NULL. */
+struct file *file_alloc(struct berth_vfs *vfs);
+void file_discard(struct file *file, struct berth_vfs *vfs);
+
 /* NULL when the object is a user's own, or of another instance. */
 static inline struct file *file_of(struct berth_file *base)
 {
