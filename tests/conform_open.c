@@ -165,15 +165,86 @@ static void G10_directory_flag(struct trace *t)
 	t_list(t, ".");
 }
 
-static void G11_nameless_files_are_not_offered(struct trace *t)
+static void nameless_file(struct trace *t)
 {
-	mute(t);
-	is(t, on_berth(t) ? -EOPNOTSUPP : 0,
-	   t_open(t, ".", O_TMPFILE | O_RDWR, 0600));
-	t_close(t, 0);
-	unmute(t);
-	is(t, -EINVAL, t_open(t, ".", O_TMPFILE | O_RDONLY, 0600));
-	t_list(t, ".");
+	t_mkdir(t, "d", 0777);
+	is(t, 0, t_open(t, "d", O_TMPFILE | O_RDWR, 0666));
+	is(t, 0, t_fstat(t, 0));
+	is(t, 0, t->out.st.nlink);
+	is(t, S_IFREG | 0644, t->out.st.mode);
+	is(t, 5, t_write(t, 0, "hello"));
+	is(t, 5, t_pread(t, 0, 9, 0));
+	t_list(t, "d");
+	t_fcntl(t, 0, F_GETFL, 0);
+	/* A directory, and open for writing. */
+	is(t, -EINVAL, t_open(t, "d", O_TMPFILE | O_RDONLY, 0600));
+	is(t, -EINVAL, t_open(t, "d", (O_TMPFILE & ~O_DIRECTORY) | O_RDWR, 0));
+	is(t, -EINVAL, t_open(t, "d", O_TMPFILE | O_CREAT | O_RDWR, 0600));
+	t_file(t, "f", 0644, "");
+	is(t, -ENOTDIR, t_open(t, "f", O_TMPFILE | O_RDWR, 0600));
+	is(t, -ENOENT, t_open(t, "missing", O_TMPFILE | O_RDWR, 0600));
+	t_symlink(t, "d", "l");
+	is(t, 1, t_open(t, "l", O_TMPFILE | O_WRONLY, 0));
+	t_fstat(t, 1);
+	is(t, 2,
+	   t_open(t, "d/", O_TMPFILE | O_WRONLY | O_APPEND | O_CLOEXEC, 02775));
+	t_fstat(t, 2);
+	is(t, 0, t_close(t, 0));
+	t_tree(t);
+}
+
+static int64_t give_name(struct trace *t, int fd, const char *path)
+{
+	return t_call(t, .kind = OP_LINK, .fd = fd, .path = "", .fd2 = AT_FDCWD,
+		      .path2 = path, .flags = BERTH_AT_EMPTY_PATH);
+}
+
+static void nameless_file_gets_a_name(struct trace *t)
+{
+	t_open(t, ".", O_TMPFILE | O_RDWR, 0644);
+	t_write(t, 0, "hello");
+	is(t, 0, give_name(t, 0, "f"));
+	is(t, 0, t_fstat(t, 0));
+	is(t, 1, t->out.st.nlink);
+	is(t, 0, give_name(t, 0, "g"));
+	is(t, -EEXIST, give_name(t, 0, "g"));
+	is(t, 5, t_cat(t, "f"));
+	t_unlink(t, "f");
+	t_unlink(t, "g");
+	/* Once it had a name, it is like any other. */
+	is(t, -ENOENT, give_name(t, 0, "h"));
+	/* One that was opened with O_EXCL never gets any. */
+	is(t, 1, t_open(t, ".", O_TMPFILE | O_RDWR | O_EXCL, 0644));
+	is(t, -ENOENT, give_name(t, 1, "h"));
+	t_tree(t);
+}
+
+static void nameless_files_and_permission(struct trace *t)
+{
+	t_mkdir(t, "d", 0755);
+	t_mkdir(t, "set", 0777);
+	t_chown(t, "set", 0, OTHER);
+	t_chmod(t, "set", 02777);
+	t_cred(t, USER);
+	is(t, -EACCES, t_open(t, "d", O_TMPFILE | O_RDWR, 0600));
+	is(t, 0, t_open(t, "set", O_TMPFILE | O_RDWR, 02777));
+	t_fstat(t, 0);
+	is(t, 1, t_open(t, "set", O_TMPFILE | O_RDWR | O_NOATIME, 0));
+	t_fstat(t, 1);
+}
+
+static void nameless_files_take_room(struct trace *t)
+{
+	t_open(t, ".", O_TMPFILE | O_RDWR, 0600);
+	t_open(t, ".", O_TMPFILE | O_RDWR, 0600);
+	is(t, -ENOSPC, t_open(t, ".", O_TMPFILE | O_RDWR, 0600));
+	/* The first name takes no further place, the second one does. */
+	is(t, 0, give_name(t, 0, "f"));
+	is(t, -ENOSPC, give_name(t, 0, "g"));
+	is(t, 0, t_close(t, 1));
+	is(t, 0, give_name(t, 0, "g"));
+	is(t, -ENOSPC, t_open(t, ".", O_TMPFILE | O_RDWR, 0600));
+	t_call(t, .kind = OP_STATFS, .path = "/");
 }
 
 static void G13_mode_without_creation(struct trace *t)
@@ -345,7 +416,10 @@ static const struct CMUnitTest cases[] = {
 	TRACE(G8_creation_with_mode_0, AS_BOTH),
 	TRACE(G8_creation_of_a_read_only_file, AS_BOTH),
 	TRACE(G10_directory_flag, AS_BOTH),
-	TRACE(G11_nameless_files_are_not_offered, AS_ROOT),
+	TRACE(nameless_file, AS_BOTH),
+	TRACE(nameless_file_gets_a_name, AS_ROOT),
+	TRACE(nameless_files_and_permission, AS_MANY),
+	TRACE_LIMITED(nameless_files_take_room, AS_ROOT, 1 << 20, 3),
 	TRACE(G13_mode_without_creation, AS_BOTH),
 	TRACE(G16_checks_on_existing_files, AS_MANY),
 	TRACE(G16_creation_needs_a_writable_directory, AS_MANY),

@@ -449,6 +449,56 @@ static void no_replace(struct trace *t)
 	t_tree(t);
 }
 
+static int64_t leaving_white(struct trace *t, const char *from, const char *to,
+			     unsigned int flags)
+{
+	return t_rename2(t, from, to, BERTH_RENAME_WHITEOUT | flags);
+}
+
+static void whiteout(struct trace *t)
+{
+	t_mkdir(t, "d", 0755);
+	t_file(t, "f", 0644, "f");
+	t_file(t, "g", 0644, "g");
+	is(t, 0, leaving_white(t, "f", "new", 0));
+	is(t, 0, t_stat(t, "f"));
+	is(t, 0, leaving_white(t, "new", "d/new", 0));
+	is(t, 0, leaving_white(t, "d/new", "g", 0));
+	is(t, 0, leaving_white(t, "d", "e", 0));
+	t_tree(t);
+	/* Over itself, and over a name that must not be there. */
+	t_link(t, "g", "h");
+	is(t, 0, leaving_white(t, "g", "h", 0));
+	is(t, -EEXIST, leaving_white(t, "g", "f", BERTH_RENAME_NOREPLACE));
+	is(t, 0, leaving_white(t, "g", "i", BERTH_RENAME_NOREPLACE));
+	is(t, -EINVAL, leaving_white(t, "h", "i", BERTH_RENAME_EXCHANGE));
+	is(t, -EINVAL, t_rename2(t, "h", "i", 8));
+	is(t, 0, t_unlink(t, "f"));
+	t_tree(t);
+}
+
+static void whiteout_takes_a_place(struct trace *t)
+{
+	t_file(t, "f", 0644, "f");
+	t_file(t, "g", 0644, "g");
+	is(t, -ENOSPC, leaving_white(t, "f", "h", 0));
+	t_tree(t);
+	t_unlink(t, "g");
+	is(t, 0, leaving_white(t, "f", "h", 0));
+	t_tree(t);
+}
+
+static void whiteout_of_anybody(struct trace *t)
+{
+	t_mkdir(t, "d", 0777);
+	t_chown(t, "d", 0, OTHER);
+	t_chmod(t, "d", 02777);
+	t_cred(t, USER);
+	t_file(t, "d/f", 0644, "f");
+	is(t, 0, leaving_white(t, "d/f", "d/g", 0));
+	t_tree(t);
+}
+
 static const struct CMUnitTest cases[] = {
 	TRACE(J1_into_its_own_subtree, AS_BOTH),
 	TRACE(J2_two_names_of_one_file, AS_BOTH),
@@ -471,6 +521,9 @@ static const struct CMUnitTest cases[] = {
 	TRACE(J25_odd_operands, AS_BOTH),
 	TRACE(J28_times, AS_BOTH),
 	TRACE(no_replace, AS_BOTH),
+	TRACE(whiteout, AS_BOTH),
+	TRACE_LIMITED(whiteout_takes_a_place, AS_ROOT, 1 << 20, 3),
+	TRACE(whiteout_of_anybody, AS_MANY),
 };
 
 int main(int argc, char **argv)

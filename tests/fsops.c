@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -33,7 +34,54 @@ static const void *op_bytes(struct fs *fs, const struct op *op)
 	return fs->buffer;
 }
 
+/*
+ * Cut @size bytes into @pieces alike, the rest into the last one; a few more
+ * are there to be counted.
+ */
+static struct iovec pieces[1030];
+
+static const struct iovec *op_pieces(const struct op *op, const void *bytes)
+{
+	size_t n = sizeof(pieces) / sizeof(pieces[0]), i, at = 0, part;
+
+	if (op->cmd > 0 && (size_t)op->cmd < n)
+		n = (size_t)op->cmd;
+	part = op->size / n;
+	for (i = 0; i < n; i++) {
+		pieces[i].iov_base = (char *)(uintptr_t)bytes + at;
+		pieces[i].iov_len = i + 1 < n ? part : op->size - at;
+		at += part;
+	}
+	return pieces;
+}
+
 /* ---- berth ---- */
+
+static int64_t berth_vector(struct fs *fs, const struct op *op)
+{
+	if (op->kind == OP_READV)
+		return berth_preadv2(fs->task, op->fd,
+				     op_pieces(op, fs->buffer), op->cmd,
+				     op->pos, op->flags);
+	return berth_pwritev2(fs->task, op->fd, op_pieces(op, op_bytes(fs, op)),
+			      op->cmd, op->pos, op->flags);
+}
+
+static int64_t berth_open_how(struct fs *fs, const struct op *op)
+{
+	struct berth_open_how how = { .flags = op->flags,
+				      .mode = op->mode,
+				      .resolve = op->resolve };
+
+	return berth_openat2(fs->task, op->fd, op->path, &how, sizeof(how));
+}
+
+static int64_t berth_sync_one(struct fs *fs, const struct op *op)
+{
+	return op->cmd == 0   ? berth_fsync(fs->task, op->fd)
+	       : op->cmd == 1 ? berth_fdatasync(fs->task, op->fd)
+			      : berth_syncfs(fs->task, op->fd);
+}
 
 static int64_t berth_cred(struct fs *fs, const struct op *op)
 {
@@ -75,12 +123,29 @@ static int64_t berth_execute(struct fs *fs, const struct op *op,
 	case OP_PWRITE:
 		return berth_pwrite(task, op->fd, op_bytes(fs, op), op->size,
 				    op->pos);
+	case OP_READV:
+	case OP_WRITEV:
+		return berth_vector(fs, op);
 	case OP_LSEEK:
 		return berth_lseek(task, op->fd, op->pos, op->cmd);
 	case OP_FTRUNCATE:
 		return berth_ftruncate(task, op->fd, op->pos);
 	case OP_TRUNCATE:
 		return berth_truncate(task, op->path, op->pos);
+	case OP_FALLOCATE:
+		return berth_fallocate(task, op->fd, op->flags, op->pos,
+				       (int64_t)op->size);
+	case OP_FSYNC:
+		return berth_sync_one(fs, op);
+	case OP_SYNC_RANGE:
+		return berth_sync_file_range(task, op->fd, op->pos,
+					     (int64_t)op->size, op->flags);
+	case OP_STATFS:
+		return berth_statfs(task, op->path, &out->fs);
+	case OP_FSTATFS:
+		return berth_fstatfs(task, op->fd, &out->fs);
+	case OP_OPEN2:
+		return berth_open_how(fs, op);
 	case OP_STAT:
 		return berth_fstatat(task, op->fd, op->path, &out->st,
 				     op->flags);
@@ -126,6 +191,8 @@ static int64_t berth_execute(struct fs *fs, const struct op *op,
 		return berth_chdir(task, op->path);
 	case OP_FCHDIR:
 		return berth_fchdir(task, op->fd);
+	case OP_CHROOT:
+		return berth_chroot(task, op->path);
 	case OP_GETCWD:
 		return berth_getcwd(task, fs->buffer, op->size);
 	case OP_UMASK:
@@ -251,6 +318,51 @@ static int64_t kernel_chmod(const struct op *op)
 		syscall(SYS_fchmodat2, op->fd, op->path, op->mode, op->flags));
 }
 
+static int64_t kernel_vector(struct fs *fs, const struct op *op)
+{
+	bool reads = op->kind == OP_READV;
+	const void *bytes = reads ? fs->buffer : op_bytes(fs, op);
+
+	return sys(syscall(reads ? SYS_preadv2 : SYS_pwritev2, op->fd,
+			   op_pieces(op, bytes), op->cmd, op->pos, 0L,
+			   op->flags));
+}
+
+static int64_t kernel_open_how(const struct op *op)
+{
+	struct open_how how = { .flags = op->flags,
+				.mode = op->mode,
+				.resolve = op->resolve };
+
+	return sys(syscall(SYS_openat2, op->fd, op->path, &how, sizeof(how)));
+}
+
+static int64_t kernel_sync_one(const struct op *op)
+{
+	return sys(syscall(op->cmd == 0	  ? SYS_fsync
+			   : op->cmd == 1 ? SYS_fdatasync
+					  : SYS_syncfs,
+			   op->fd));
+}
+
+static int64_t kernel_statfs(const struct op *op, struct berth_statfs *to)
+{
+	struct statfs st;
+
+	if (op->kind == OP_STATFS ? statfs(op->path, &st)
+				  : fstatfs(op->fd, &st))
+		return -errno;
+	*to = (struct berth_statfs){
+		.blocks = st.f_blocks,
+		.blocks_free = st.f_bfree,
+		.inodes = st.f_files,
+		.inodes_free = st.f_ffree,
+		.block_size = (uint32_t)st.f_bsize,
+		.name_max = (uint32_t)st.f_namelen,
+	};
+	return 0;
+}
+
 static int64_t kernel_execute(struct fs *fs, const struct op *op,
 			      struct outcome *out)
 {
@@ -277,12 +389,28 @@ static int64_t kernel_execute(struct fs *fs, const struct op *op,
 		return sys(pread(op->fd, fs->buffer, op->size, op->pos));
 	case OP_PWRITE:
 		return sys(pwrite(op->fd, op_bytes(fs, op), op->size, op->pos));
+	case OP_READV:
+	case OP_WRITEV:
+		return kernel_vector(fs, op);
 	case OP_LSEEK:
 		return sys(lseek(op->fd, op->pos, op->cmd));
 	case OP_FTRUNCATE:
 		return sys(ftruncate(op->fd, op->pos));
 	case OP_TRUNCATE:
 		return sys(truncate(op->path, op->pos));
+	case OP_FALLOCATE:
+		return sys(syscall(SYS_fallocate, op->fd, op->flags, op->pos,
+				   op->size));
+	case OP_FSYNC:
+		return kernel_sync_one(op);
+	case OP_SYNC_RANGE:
+		return sys(syscall(SYS_sync_file_range, op->fd, op->pos,
+				   op->size, op->flags));
+	case OP_STATFS:
+	case OP_FSTATFS:
+		return kernel_statfs(op, &out->fs);
+	case OP_OPEN2:
+		return kernel_open_how(op);
 	case OP_STAT:
 		return kernel_stat(op->fd, op->path, (int)op->flags, &out->st);
 	case OP_FSTAT:
@@ -327,6 +455,8 @@ static int64_t kernel_execute(struct fs *fs, const struct op *op,
 		return sys(syscall(SYS_chdir, op->path));
 	case OP_FCHDIR:
 		return sys(syscall(SYS_fchdir, op->fd));
+	case OP_CHROOT:
+		return sys(syscall(SYS_chroot, op->path));
 	case OP_GETCWD:
 		return sys(syscall(SYS_getcwd, fs->buffer, op->size));
 	case OP_UMASK:
@@ -530,6 +660,7 @@ int64_t fs_do(struct fs *fs, const struct op *op, struct outcome *out)
 	switch (op->kind) {
 	case OP_READ:
 	case OP_PREAD:
+	case OP_READV:
 	case OP_READLINK:
 	case OP_GETCWD:
 	case OP_GETDENTS:

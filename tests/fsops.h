@@ -30,9 +30,17 @@ enum op_kind {
 	OP_WRITE,
 	OP_PREAD,
 	OP_PWRITE,
+	OP_READV, /* at the file's offset, if pos is -1 */
+	OP_WRITEV,
 	OP_LSEEK,
 	OP_FTRUNCATE,
 	OP_TRUNCATE,
+	OP_FALLOCATE,
+	OP_FSYNC,
+	OP_SYNC_RANGE,
+	OP_STATFS,
+	OP_FSTATFS,
+	OP_OPEN2,
 	OP_STAT,
 	OP_FSTAT,
 	OP_ACCESS,
@@ -51,6 +59,7 @@ enum op_kind {
 	OP_GETDENTS,
 	OP_CHDIR,
 	OP_FCHDIR,
+	OP_CHROOT,
 	OP_GETCWD,
 	OP_UMASK,
 	OP_CRED,
@@ -69,9 +78,10 @@ struct op {
 	const char *path2; /* the new name; of OP_SYMLINK, the link */
 	unsigned int flags;
 	mode_t mode;
-	int cmd;     /* of OP_FCNTL; the whence of OP_LSEEK */
+	int cmd;     /* of OP_FCNTL; whence; pieces of OP_READV, OP_WRITEV */
 	int64_t pos; /* offset, length, device, the argument of OP_FCNTL */
 	size_t size;
+	uint64_t resolve; /* of OP_OPEN2 */
 	const void *data; /* what OP_WRITE writes; NULL is @size times @fill */
 	unsigned char fill;
 	uid_t uid;
@@ -88,6 +98,7 @@ struct op {
 struct outcome {
 	int64_t ret;		   /* as berth returns it */
 	struct berth_stat st;	   /* of OP_STAT, OP_FSTAT */
+	struct berth_statfs fs;	   /* of OP_STATFS, OP_FSTATFS */
 	const unsigned char *data; /* @ret bytes that were read, or NULL */
 };
 

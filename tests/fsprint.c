@@ -44,6 +44,7 @@ static const struct word at_words[] = {
 static const struct word rename_words[] = {
 	{ BERTH_RENAME_NOREPLACE, "BERTH_RENAME_NOREPLACE" },
 	{ BERTH_RENAME_EXCHANGE, "BERTH_RENAME_EXCHANGE" },
+	{ BERTH_RENAME_WHITEOUT, "BERTH_RENAME_WHITEOUT" },
 	{ 0, NULL },
 };
 
@@ -145,7 +146,8 @@ static const struct {
 	/* clang-format off */
 	/* f F descriptors, p P paths, o open flags, a at flags, r rename flags,
 	 * m mode, c command, s size, l position, w data written,
-	 * b buffer, u ids, g groups, t times, n what a stat fills */
+	 * b buffer, u ids, g groups, t times, n what a stat fills, x bits,
+	 * v pieces, h how to open */
 	[OP_OPEN] = { "openat", "pom" },
 	[OP_CLOSE] = { "close", "f" },
 	[OP_DUP] = { "dup", "f" },
@@ -156,9 +158,17 @@ static const struct {
 	[OP_WRITE] = { "write", "fw" },
 	[OP_PREAD] = { "pread", "fbsl" },
 	[OP_PWRITE] = { "pwrite", "fwl" },
+	[OP_READV] = { "preadv2", "fbsvlx" },
+	[OP_WRITEV] = { "pwritev2", "fwvlx" },
 	[OP_LSEEK] = { "lseek", "flW" },
 	[OP_FTRUNCATE] = { "ftruncate", "fl" },
 	[OP_TRUNCATE] = { "truncate", "ql" },
+	[OP_FALLOCATE] = { "fallocate", "fxls" },
+	[OP_FSYNC] = { "fsync", "fc" },
+	[OP_SYNC_RANGE] = { "sync_file_range", "flsx" },
+	[OP_STATFS] = { "statfs", "q" },
+	[OP_FSTATFS] = { "fstatfs", "f" },
+	[OP_OPEN2] = { "openat2", "pomh" },
 	[OP_STAT] = { "fstatat", "pna" },
 	[OP_FSTAT] = { "fstat", "fn" },
 	[OP_ACCESS] = { "faccessat", "pca" },
@@ -177,6 +187,7 @@ static const struct {
 	[OP_GETDENTS] = { "getdents", "fbs" },
 	[OP_CHDIR] = { "chdir", "q" },
 	[OP_FCHDIR] = { "fchdir", "f" },
+	[OP_CHROOT] = { "chroot", "q" },
 	[OP_GETCWD] = { "getcwd", "bs" },
 	[OP_UMASK] = { "umask", "m" },
 	[OP_CRED] = { "set_cred", "ug" },
@@ -238,6 +249,15 @@ static void print_argument(FILE *out, const struct op *op, char what)
 		break;
 	case 'b':
 		fputs("buf", out);
+		break;
+	case 'x':
+		fprintf(out, "0x%x", op->flags);
+		break;
+	case 'v':
+		fprintf(out, "%d pieces", op->cmd);
+		break;
+	case 'h':
+		fprintf(out, "resolve 0x%llx", (unsigned long long)op->resolve);
 		break;
 	case 'n':
 		fputs("&st", out);
@@ -312,6 +332,20 @@ static void print_stat(FILE *out, const struct berth_stat *st)
 		fprintf(out, " blocks %llu", (unsigned long long)st->blocks);
 }
 
+/* Without a limit there is nothing to tell. */
+static void print_statfs(FILE *out, const struct berth_statfs *fs)
+{
+	fprintf(out, "block size %u, names %u", fs->block_size, fs->name_max);
+	if (fs->blocks)
+		fprintf(out, ", blocks %llu, free %llu",
+			(unsigned long long)fs->blocks,
+			(unsigned long long)fs->blocks_free);
+	if (fs->inodes)
+		fprintf(out, ", inodes %llu, free %llu",
+			(unsigned long long)fs->inodes,
+			(unsigned long long)fs->inodes_free);
+}
+
 static void print_errno(FILE *out, int64_t ret)
 {
 	const char *name = strerrorname_np((int)-ret);
@@ -333,6 +367,10 @@ void fs_print_outcome(FILE *out, const struct op *op,
 	case OP_STAT:
 	case OP_FSTAT:
 		print_stat(out, &outcome->st);
+		break;
+	case OP_STATFS:
+	case OP_FSTATFS:
+		print_statfs(out, &outcome->fs);
 		break;
 	case OP_GETDENTS:
 		/* How much fits is the order's business. */

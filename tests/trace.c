@@ -178,6 +178,26 @@ int64_t t_fcntl(struct trace *t, int fd, int cmd, int64_t arg)
 	return t_call(t, .kind = OP_FCNTL, .fd = fd, .cmd = cmd, .pos = arg);
 }
 
+int64_t t_readv(struct trace *t, int fd, size_t size, int pieces, int64_t pos)
+{
+	return t_call(t, .kind = OP_READV, .fd = fd, .size = size,
+		      .cmd = pieces, .pos = pos);
+}
+
+int64_t t_writev(struct trace *t, int fd, const char *text, int pieces,
+		 int64_t pos)
+{
+	return t_call(t, .kind = OP_WRITEV, .fd = fd, .data = text,
+		      .size = strlen(text), .cmd = pieces, .pos = pos);
+}
+
+int64_t t_fallocate(struct trace *t, int fd, unsigned int mode, int64_t offset,
+		    int64_t length)
+{
+	return t_call(t, .kind = OP_FALLOCATE, .fd = fd, .flags = mode,
+		      .pos = offset, .size = (size_t)length);
+}
+
 int64_t t_stat(struct trace *t, const char *path)
 {
 	return t_call(t, .kind = OP_STAT, .fd = AT_FDCWD, .path = path);

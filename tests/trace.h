@@ -124,6 +124,12 @@ int64_t t_lseek(struct trace *t, int fd, int64_t offset, int whence);
 int64_t t_ftruncate(struct trace *t, int fd, int64_t length);
 int64_t t_truncate(struct trace *t, const char *path, int64_t length);
 int64_t t_fcntl(struct trace *t, int fd, int cmd, int64_t arg);
+/* @size bytes in @pieces; @pos -1 is the file's offset. */
+int64_t t_readv(struct trace *t, int fd, size_t size, int pieces, int64_t pos);
+int64_t t_writev(struct trace *t, int fd, const char *text, int pieces,
+		 int64_t pos);
+int64_t t_fallocate(struct trace *t, int fd, unsigned int mode, int64_t offset,
+		    int64_t length);
 int64_t t_stat(struct trace *t, const char *path);
 int64_t t_lstat(struct trace *t, const char *path);
 int64_t t_fstat(struct trace *t, int fd);

@@ -41,6 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include <berth/files.h>
@@ -59,12 +60,38 @@ struct berth_inode;
 /* Flags of the *at calls. */
 #define BERTH_AT_SYMLINK_NOFOLLOW 0x100u
 #define BERTH_AT_REMOVEDIR	  0x200u
+#define BERTH_AT_EACCESS	  0x200u
 #define BERTH_AT_SYMLINK_FOLLOW	  0x400u
+#define BERTH_AT_NO_AUTOMOUNT	  0x800u
 #define BERTH_AT_EMPTY_PATH	  0x1000u
 
 /* Flags of berth_renameat2(). */
 #define BERTH_RENAME_NOREPLACE 0x1u
 #define BERTH_RENAME_EXCHANGE  0x2u
+#define BERTH_RENAME_WHITEOUT  0x4u
+
+/* Flags of berth_preadv2() and berth_pwritev2(). */
+#define BERTH_RWF_HIPRI	   0x1u
+#define BERTH_RWF_DSYNC	   0x2u
+#define BERTH_RWF_SYNC	   0x4u
+#define BERTH_RWF_APPEND   0x10u
+#define BERTH_RWF_NOAPPEND 0x20u
+
+/* Modes of berth_fallocate().  The last four are not supported here. */
+#define BERTH_FALLOC_KEEP_SIZE	    0x1u
+#define BERTH_FALLOC_PUNCH_HOLE	    0x2u
+#define BERTH_FALLOC_COLLAPSE_RANGE 0x8u
+#define BERTH_FALLOC_ZERO_RANGE	    0x10u
+#define BERTH_FALLOC_INSERT_RANGE   0x20u
+#define BERTH_FALLOC_UNSHARE_RANGE  0x40u
+
+/* How berth_openat2() is to walk. */
+#define BERTH_RESOLVE_NO_XDEV	    0x1u
+#define BERTH_RESOLVE_NO_MAGICLINKS 0x2u
+#define BERTH_RESOLVE_NO_SYMLINKS   0x4u
+#define BERTH_RESOLVE_BENEATH	    0x8u
+#define BERTH_RESOLVE_IN_ROOT	    0x10u
+#define BERTH_RESOLVE_CACHED	    0x20u
 
 /* Nanoseconds with a meaning of their own in berth_utimensat(). */
 #define BERTH_UTIME_NOW	 ((1l << 30) - 1l)
@@ -119,7 +146,7 @@ struct berth_vfs_options {
 	void *arg;
 };
 
-/* What berth_vfs_statfs() tells, in pages of 4096 bytes and in inodes. */
+/* What berth_statfs() tells, in pages of 4096 bytes and in inodes. */
 struct berth_statfs {
 	uint64_t blocks;
 	uint64_t blocks_free;
@@ -157,6 +184,20 @@ int berth_vfs_destroy(struct berth_vfs *vfs);
  * @st: where the numbers go.  A total of 0 means that there is no limit.
  */
 void berth_vfs_statfs(struct berth_vfs *vfs, struct berth_statfs *st);
+
+/**
+ * berth_statfs() - the same for the file system that a path leads to.
+ * @task: the task.
+ * @path: any file in it; links are followed.
+ * @st: where the numbers go.
+ *
+ * Return: 0 or a path error.
+ */
+int berth_statfs(struct berth_task *task, const char *path,
+		 struct berth_statfs *st);
+
+/* The same for the one of an open file.  Return: 0; -EBADF. */
+int berth_fstatfs(struct berth_task *task, int fd, struct berth_statfs *st);
 
 /* ---- Tasks ---- */
 
@@ -261,10 +302,26 @@ int berth_chdir(struct berth_task *task, const char *path);
 int berth_fchdir(struct berth_task *task, int fd);
 
 /**
+ * berth_chroot() - change the root directory.
+ * @task: the task, of uid 0 or with BERTH_CRED_OVERRIDE.
+ * @path: a directory with search permission.
+ *
+ * Absolute paths, those of links too, begin there from now on, and there is no
+ * way up from it; the working directory and open directories stay what they
+ * are.
+ *
+ * Return: 0; -EPERM; path errors.
+ */
+int berth_chroot(struct berth_task *task, const char *path);
+
+/**
  * berth_getcwd() - the path of the working directory.
  * @task: the task.
  * @buf: where it goes, with its NUL byte.
  * @size: bytes of @buf.
+ *
+ * A directory that cannot be reached from the task's root is told by a path
+ * that begins with "(unreachable)".
  *
  * Return: the length with the NUL byte; -ERANGE when @buf is too small;
  * -ENOENT when the directory was removed.
@@ -279,15 +336,19 @@ ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size);
  * @dirfd: where a relative path starts; a descriptor or BERTH_AT_FDCWD.
  * @path: the file.
  * @flags: O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_EXCL, O_TRUNC,
- *	O_APPEND, O_CLOEXEC, O_DIRECTORY, O_NOFOLLOW, O_NOATIME, O_PATH;
- *	O_NONBLOCK, O_NOCTTY, O_SYNC, O_DSYNC, O_DIRECT and unknown bits are
- *	accepted and change nothing, as in Linux's open.
- * @mode: permission bits of a new file; read only with O_CREAT.
+ *	O_APPEND, O_CLOEXEC, O_DIRECTORY, O_NOFOLLOW, O_NOATIME, O_PATH,
+ *	O_TMPFILE; O_NONBLOCK, O_NOCTTY, O_SYNC, O_DSYNC, O_DIRECT, O_ASYNC
+ *	and unknown bits are accepted and change nothing, as in Linux's open.
+ * @mode: permission bits of a new file; read only with O_CREAT or O_TMPFILE.
+ *
+ * With O_TMPFILE @path is a directory, and the new file has no name.  Unless
+ * O_EXCL is there, too, berth_linkat() with BERTH_AT_EMPTY_PATH can give it
+ * one.
  *
  * Return: the lowest free descriptor; -EMFILE before anything else is looked
  * at; -EEXIST; -EISDIR (a directory for writing, or with O_CREAT); -ENOTDIR;
  * -ELOOP (O_NOFOLLOW and a symbolic link); -EACCES; -EINVAL (O_CREAT with
- * O_DIRECTORY); -EOPNOTSUPP (O_TMPFILE); -ENXIO (a device, fifo or socket);
+ * O_DIRECTORY, O_TMPFILE without writing); -ENXIO (a device, fifo or socket);
  * path and modification errors.
  */
 int berth_openat(struct berth_task *task, int dirfd, const char *path,
@@ -296,6 +357,39 @@ int berth_openat(struct berth_task *task, int dirfd, const char *path,
 /* berth_open() - berth_openat() from the working directory. */
 int berth_open(struct berth_task *task, const char *path, unsigned int flags,
 	       mode_t mode);
+
+/**
+ * struct berth_open_how - what berth_openat2() is to do.
+ * @flags: as of berth_openat(), unknown bits excluded.
+ * @mode: permission bits; 0 unless O_CREAT or O_TMPFILE is in @flags.
+ * @resolve: BERTH_RESOLVE_*.
+ */
+struct berth_open_how {
+	uint64_t flags;
+	uint64_t mode;
+	uint64_t resolve;
+};
+
+/**
+ * berth_openat2() - open a file, strictly, without leaving a directory.
+ * @task: the task.
+ * @dirfd: where the path starts; a descriptor or BERTH_AT_FDCWD.
+ * @path: the file.
+ * @how: flags, mode and way.
+ * @size: sizeof(struct berth_open_how) of the caller.
+ *
+ * BERTH_RESOLVE_BENEATH: neither "..", nor an absolute path or link may lead
+ * out of the start (-EXDEV).  BERTH_RESOLVE_IN_ROOT: the start is the root of
+ * this walk.  BERTH_RESOLVE_NO_SYMLINKS: no link anywhere (-ELOOP).  The others
+ * change nothing here: there are no magic links, one mount, and all is cached.
+ *
+ * Return: as berth_openat(); -EINVAL (unknown flags, a mode without need,
+ * BENEATH with IN_ROOT, a @size that is too small); -E2BIG (a larger @size,
+ * with something in it); -EXDEV; -ELOOP; -EAGAIN (a rename came between, and
+ * it cannot be told whether ".." has led out: try again).
+ */
+int berth_openat2(struct berth_task *task, int dirfd, const char *path,
+		  const struct berth_open_how *how, size_t size);
 
 /**
  * berth_close() - close a descriptor.
@@ -381,6 +475,48 @@ ssize_t berth_pwrite(struct berth_task *task, int fd, const void *buf,
 		     size_t count, int64_t pos);
 
 /**
+ * berth_readv() - berth_read() into several buffers.
+ * @task: the task.
+ * @fd: any int.
+ * @iov: the buffers, filled one after the other.
+ * @iovcnt: how many, up to 1024.
+ *
+ * Return: as berth_read(), for all of them at once; -EINVAL (@iovcnt, or a
+ * length that is none); -EFAULT (no @iov).
+ */
+ssize_t berth_readv(struct berth_task *task, int fd, const struct iovec *iov,
+		    int iovcnt);
+
+/* berth_write() from several buffers; appends are whole.
+ * Return: as berth_write() and berth_readv(). */
+ssize_t berth_writev(struct berth_task *task, int fd, const struct iovec *iov,
+		     int iovcnt);
+
+/* The same at an offset of the caller's, as berth_pread(), berth_pwrite(). */
+ssize_t berth_preadv(struct berth_task *task, int fd, const struct iovec *iov,
+		     int iovcnt, int64_t pos);
+ssize_t berth_pwritev(struct berth_task *task, int fd, const struct iovec *iov,
+		      int iovcnt, int64_t pos);
+
+/**
+ * berth_preadv2(), berth_pwritev2() - the same with flags.
+ * @task: the task.
+ * @fd: any int.
+ * @iov: the buffers.
+ * @iovcnt: how many, up to 1024.
+ * @pos: offset in bytes; -1 is the file's own, and moves it.
+ * @flags: BERTH_RWF_APPEND writes at the end; BERTH_RWF_NOAPPEND at @pos,
+ *	whatever O_APPEND says; HIPRI, DSYNC and SYNC change nothing.
+ *
+ * Return: as berth_preadv(), berth_pwritev(); -EOPNOTSUPP for other flags;
+ * -EINVAL for APPEND with NOAPPEND.
+ */
+ssize_t berth_preadv2(struct berth_task *task, int fd, const struct iovec *iov,
+		      int iovcnt, int64_t pos, unsigned int flags);
+ssize_t berth_pwritev2(struct berth_task *task, int fd, const struct iovec *iov,
+		       int iovcnt, int64_t pos, unsigned int flags);
+
+/**
  * berth_lseek() - move a file's offset.
  * @task: the task.
  * @fd: any int.
@@ -414,6 +550,40 @@ int berth_ftruncate(struct berth_task *task, int fd, int64_t length);
  */
 int berth_truncate(struct berth_task *task, const char *path, int64_t length);
 
+/**
+ * berth_fallocate() - keep room for a file, or give some back.
+ * @task: the task.
+ * @fd: a file that is open for writing.
+ * @mode: 0: room for the range, and the size grows to its end;
+ *	BERTH_FALLOC_KEEP_SIZE: without the latter;
+ *	BERTH_FALLOC_PUNCH_HOLE with KEEP_SIZE: the range reads as zeros, and
+ *	its whole pages are given back.
+ * @offset: start of the range in bytes.
+ * @length: its length in bytes.
+ *
+ * A write into room that was kept is not refused for want of space.
+ *
+ * Return: 0; -EBADF; -EINVAL (a negative @offset, or a @length below 1);
+ * -EOPNOTSUPP (other modes); -EFBIG; -ENOSPC, also for more than the machine
+ * has memory; -ENOMEM.  On an error nothing has changed.
+ */
+int berth_fallocate(struct berth_task *task, int fd, unsigned int mode,
+		    int64_t offset, int64_t length);
+
+/*
+ * What was written is there when the write returns, and there is no disk: these
+ * look at their arguments only.
+ *
+ * Return: 0; -EBADF; -EINVAL (berth_sync_file_range(): a range or flag that is
+ * none).
+ */
+int berth_fsync(struct berth_task *task, int fd);
+int berth_fdatasync(struct berth_task *task, int fd);
+int berth_syncfs(struct berth_task *task, int fd);
+void berth_sync(struct berth_task *task);
+int berth_sync_file_range(struct berth_task *task, int fd, int64_t offset,
+			  int64_t count, unsigned int flags);
+
 /* ---- Attributes ---- */
 
 /* What berth_fstatat() tells.  Blocks are of 512 bytes. */
@@ -439,7 +609,8 @@ struct berth_stat {
  * @dirfd: where a relative path starts.
  * @path: the file.
  * @st: where they go.
- * @flags: BERTH_AT_SYMLINK_NOFOLLOW, BERTH_AT_EMPTY_PATH.
+ * @flags: BERTH_AT_SYMLINK_NOFOLLOW, BERTH_AT_EMPTY_PATH,
+ *	BERTH_AT_NO_AUTOMOUNT (which changes nothing).
  *
  * Return: 0; -EINVAL for another flag; path errors.
  */
@@ -457,12 +628,14 @@ int berth_fstat(struct berth_task *task, int fd, struct berth_stat *st);
  * @dirfd: where a relative path starts.
  * @path: the file.
  * @mode: F_OK, or of R_OK, W_OK and X_OK.
- * @flags: BERTH_AT_SYMLINK_NOFOLLOW, BERTH_AT_EMPTY_PATH.
+ * @flags: BERTH_AT_SYMLINK_NOFOLLOW, BERTH_AT_EMPTY_PATH, BERTH_AT_EACCESS
+ *	(which changes nothing: a task has one set of ids).
  *
  * Return: 0; -EACCES; -EROFS; -EINVAL; path errors.
  */
 int berth_faccessat(struct berth_task *task, int dirfd, const char *path,
 		    int mode, unsigned int flags);
+int berth_access(struct berth_task *task, const char *path, int mode);
 
 /**
  * berth_fchmodat() - set the permission bits of a file.
@@ -513,6 +686,8 @@ int berth_fchown(struct berth_task *task, int fd, uid_t uid, gid_t gid);
  */
 int berth_utimensat(struct berth_task *task, int dirfd, const char *path,
 		    const struct timespec times[2], unsigned int flags);
+int berth_futimens(struct berth_task *task, int fd,
+		   const struct timespec times[2]);
 
 /* ---- Directories ---- */
 
@@ -574,6 +749,8 @@ int berth_mkdir(struct berth_task *task, const char *path, mode_t mode);
  */
 int berth_mknodat(struct berth_task *task, int dirfd, const char *path,
 		  mode_t mode, uint64_t rdev);
+int berth_mknod(struct berth_task *task, const char *path, mode_t mode,
+		uint64_t rdev);
 
 /**
  * berth_unlinkat() - remove a name.
@@ -636,7 +813,9 @@ ssize_t berth_readlink(struct berth_task *task, const char *path, char *buf,
  * @oldpath: the name.
  * @newdirfd: where a relative @newpath starts.
  * @newpath: where it goes; what was there is replaced.
- * @flags: BERTH_RENAME_NOREPLACE or BERTH_RENAME_EXCHANGE.
+ * @flags: BERTH_RENAME_EXCHANGE; or BERTH_RENAME_NOREPLACE and
+ *	BERTH_RENAME_WHITEOUT, which leaves a character device 0:0 in the old
+ *	place.
  *
  * Return: 0; -EEXIST (with NOREPLACE); -EINVAL (into its own subtree, or
  * other flags); -EISDIR; -ENOTDIR; -ENOTEMPTY; -EBUSY; path and modification

@@ -129,6 +129,12 @@ void sys_unmap(void *memory, struct bytes bytes)
 	munmap(memory, whole_pages(bytes));
 }
 
+uint64_t sys_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) *
+	       (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 void sys_clock(struct timespec *now)
 {
 	if (fault(SYS_CLOCK) || clock_gettime(CLOCK_REALTIME_COARSE, now))

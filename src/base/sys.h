@@ -72,6 +72,9 @@ void sys_free(void *memory, struct bytes bytes);
 void *sys_map(struct bytes bytes, size_t align);
 void sys_unmap(void *memory, struct bytes bytes);
 
+/* Bytes of memory that the machine has. */
+uint64_t sys_memory(void);
+
 /* The coarse time of day. */
 void sys_clock(struct timespec *now);
 

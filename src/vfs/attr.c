@@ -24,7 +24,7 @@ int berth_fstatat(struct berth_task *task, int dirfd, const char *path,
 	bool empty;
 	int ret;
 
-	if (flags & ~AT_LOOKUP_FLAGS)
+	if (flags & ~(AT_LOOKUP_FLAGS | BERTH_AT_NO_AUTOMOUNT))
 		return -EINVAL;
 	empty = (flags & BERTH_AT_EMPTY_PATH) && (!path || !*path);
 	ret = empty ? 0 : path_check(path);
@@ -84,7 +84,8 @@ int berth_faccessat(struct berth_task *task, int dirfd, const char *path,
 	struct cred *cred;
 	int ret;
 
-	if ((flags & ~AT_LOOKUP_FLAGS) || (mode & ~(R_OK | W_OK | X_OK)))
+	if ((flags & ~(AT_LOOKUP_FLAGS | BERTH_AT_EACCESS)) ||
+	    (mode & ~(R_OK | W_OK | X_OK)))
 		return -EINVAL;
 	cred = cred_get(task);
 	ret = inode_get(task, cred, dirfd, path, walk_of(flags),
@@ -96,6 +97,11 @@ int berth_faccessat(struct berth_task *task, int dirfd, const char *path,
 	cred_put(cred);
 	rcu_poll();
 	return ret;
+}
+
+int berth_access(struct berth_task *task, const char *path, int mode)
+{
+	return berth_faccessat(task, BERTH_AT_FDCWD, path, mode, 0);
 }
 
 /* ---- Set ---- */
@@ -390,4 +396,10 @@ int berth_utimensat(struct berth_task *task, int dirfd, const char *path,
 	if (!path && dirfd != BERTH_AT_FDCWD)
 		return flags ? -EINVAL : change_fd(task, dirfd, &attr);
 	return change_at(task, dirfd, path, flags, &attr);
+}
+
+int berth_futimens(struct berth_task *task, int fd,
+		   const struct timespec times[2])
+{
+	return berth_utimensat(task, fd, NULL, times, 0);
 }

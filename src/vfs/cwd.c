@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Working directories, and the path of a directory. */
+/* Working and root directories, and the path of a directory. */
 #include <errno.h>
 
 #include "vfs/namei.h"
 #include "vfs/open.h"
 
-/* The owned @dir becomes where the task works; the former one is put. */
-static int task_dir_set(struct berth_task *task, struct inode *dir,
-			const struct cred *cred)
+/* May the task work in @dir? */
+static int may_chdir(const struct berth_task *task, const struct inode *dir,
+		     const struct cred *cred)
 {
-	int ret = -ENOTDIR;
-
 	if (dir->vfs != task->vfs)
-		ret = -EXDEV;
-	else if (inode_is_dir(dir))
-		ret = inode_permission(dir, cred, MAY_EXEC);
+		return -EXDEV;
+	if (!inode_is_dir(dir))
+		return -ENOTDIR;
+	return inode_permission(dir, cred, MAY_EXEC);
+}
+
+/* The owned @dir gets into one of the task's places, and what was there is put;
+ * unless @ret is an error. */
+static int task_dir_set(struct inode **place, struct inode *dir, int ret)
+{
 	if (!ret) {
 		/* REL(task_dir_set:A) pairs with RCU(task_dir_get:A) */
-		dir = swap_acq_rel(&task->cwd, dir);
+		dir = swap_acq_rel(place, dir);
 	}
 	iput(dir);
 	rcu_poll();
@@ -33,7 +38,26 @@ int berth_chdir(struct berth_task *task, const char *path)
 	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
 			&dir);
 	if (!ret)
-		ret = task_dir_set(task, dir, cred);
+		ret = task_dir_set(&task->cwd, dir, may_chdir(task, dir, cred));
+	cred_put(cred);
+	return ret;
+}
+
+int berth_chroot(struct berth_task *task, const char *path)
+{
+	struct cred *cred = cred_get(task);
+	struct inode *dir;
+	int ret;
+
+	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
+			&dir);
+	if (ret)
+		goto out_put_cred;
+	ret = may_chdir(task, dir, cred);
+	if (!ret && !cred_overrides(cred))
+		ret = -EPERM;
+	ret = task_dir_set(&task->root, dir, ret);
+out_put_cred:
 	cred_put(cred);
 	return ret;
 }
@@ -48,50 +72,64 @@ int berth_fchdir(struct berth_task *task, int fd)
 		return -EBADF;
 	cred = cred_get(task);
 	ihold(file->inode);
-	ret = task_dir_set(task, file->inode, cred);
+	ret = task_dir_set(&task->cwd, file->inode,
+			   may_chdir(task, file->inode, cred));
 	cred_put(cred);
 	fput(&file->base);
 	rcu_poll();
 	return ret;
 }
 
-/*
- * In a read section: write the path of @dir below @root to the end of @buf;
- * returns its length with the NUL byte, or -ENOENT.  Too long a path is told by
- * a length above @size.
- */
-static ssize_t path_of_dir(struct inode *dir, struct inode *root, char *buf,
-			   size_t size)
-{
-	struct dentry *self;
-	size_t len = 1;
+/* A path that grows from its end; what does not fit is counted only. */
+struct path_buffer {
+	char *buf;
+	size_t size;
+	size_t len;
+};
 
-	if (size)
-		buf[size - 1] = '\0';
-	while (dir != root) {
+static void path_prepend(struct path_buffer *path, const char *text, size_t n)
+{
+	path->len += n;
+	if (path->len <= path->size)
+		memcpy(path->buf + path->size - path->len, text, n);
+}
+
+/*
+ * In a read section: the path of @dir below @root, with its NUL byte.  Above a
+ * root that is not met there is the instance's own, where the path ends.
+ */
+static int path_of_dir(struct inode *dir, struct inode *root,
+		       struct path_buffer *path)
+{
+	static const char unreachable[] = "(unreachable)";
+	struct dentry *self;
+
+	path->len = 0;
+	path_prepend(path, "", 1);
+	while (dir != root && dir != dir->vfs->root) {
 		/* RCU(path_of_dir:A) pairs with REL(dir_set_self:A) */
 		self = rcu_dereference(dir->dir.self);
 		if (!self || load_relaxed(&dir->nlink) == 0)
 			return -ENOENT;
-		len += self->len + 1u;
-		if (len <= size) {
-			buf[size - len] = '/';
-			memcpy(buf + size - len + 1, self->name, self->len);
-		}
+		path_prepend(path, self->name, self->len);
+		path_prepend(path, "/", 1);
 		/* As RCU(dir_step:A). */
 		dir = rcu_dereference(dir->dir.parent);
 	}
-	if (len == 1 && ++len <= size)
-		buf[size - len] = '/';
-	return (ssize_t)len;
+	if (path->len == 1)
+		path_prepend(path, "/", 1);
+	if (dir != root)
+		path_prepend(path, unreachable, sizeof(unreachable) - 1);
+	return 0;
 }
 
 ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size)
 {
+	struct path_buffer path = { .buf = buf, .size = size };
 	struct berth_vfs *vfs = task->vfs;
 	struct inode *cwd, *root;
 	uint32_t seq;
-	ssize_t len;
+	int ret;
 
 	rcu_read_lock();
 	/* As RCU(task_dir_get:A). */
@@ -100,13 +138,13 @@ ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size)
 	cwd = rcu_dereference(task->cwd);
 	do {
 		seq = seq_read_begin(&vfs->rename_seq);
-		len = path_of_dir(cwd, root, buf, size);
+		ret = path_of_dir(cwd, root, &path);
 	} while (seq_read_retry(&vfs->rename_seq, seq));
 	rcu_read_unlock();
-	if (len < 0)
-		return len;
-	if ((size_t)len > size)
+	if (ret)
+		return ret;
+	if (path.len > size)
 		return -ERANGE;
-	memmove(buf, buf + size - (size_t)len, (size_t)len);
-	return len;
+	memmove(buf, buf + size - path.len, path.len);
+	return (ssize_t)path.len;
 }

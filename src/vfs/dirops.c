@@ -203,15 +203,63 @@ int do_create(struct parent *parent, const struct cred *cred,
 	return ret;
 }
 
+int do_tmpfile(struct inode *dir, const struct cred *cred,
+	       const struct new_entry *entry, bool linkable,
+	       struct inode **inode)
+{
+	struct vfsmount *mnt = &dir->vfs->mnt;
+	struct inode_init init;
+	int ret = mnt_want_write(mnt);
+
+	if (ret)
+		return ret;
+	mutex_lock(&dir->lock);
+	ret = inode_permission(dir, cred, MAY_WRITE | MAY_EXEC);
+	if (!ret) {
+		init = init_of(dir, cred, entry);
+		ret = inode_create(dir->vfs, &init, inode);
+	}
+	mutex_unlock(&dir->lock);
+	if (!ret)
+		(*inode)->linkable = linkable;
+	mnt_drop_write(mnt);
+	return ret;
+}
+
+int whiteout_create(struct inode *dir, const struct cred *cred,
+		    struct inode **inode)
+{
+	struct new_entry entry = { .mode = S_IFCHR };
+	struct inode_init init = init_of(dir, cred, &entry);
+	int ret = inode_create(dir->vfs, &init, inode);
+
+	if (!ret)
+		(*inode)->nlink = 1; /* which the caller makes true */
+	return ret;
+}
+
 /* ---- Link ---- */
 
 static int check_link(const struct inode *inode)
 {
 	if (S_ISDIR(inode->mode))
 		return -EPERM;
-	if (inode->nlink == 0)
+	if (inode->nlink == 0 && !inode->linkable)
 		return -ENOENT;
 	return inode->nlink == UINT32_MAX ? -EMLINK : 0;
+}
+
+/* A further link takes a place under nr_inodes; the first one has its
+ * inode's. */
+static bool link_charge(struct inode *inode)
+{
+	return inode->nlink == 0 || inode_charge(inode->vfs);
+}
+
+static void link_uncharge(struct inode *inode)
+{
+	if (inode->nlink)
+		inode_uncharge(inode->vfs);
 }
 
 static int link_locked(struct inode *inode, struct parent *parent)
@@ -222,20 +270,23 @@ static int link_locked(struct inode *inode, struct parent *parent)
 	ret = check_link(inode);
 	if (ret)
 		return ret;
-	if (!inode_charge(inode->vfs))
+	if (!link_charge(inode))
 		return -ENOSPC;
 	dentry = d_alloc(inode, &parent->last);
 	if (!dentry)
 		goto out_uncharge;
 	if (d_prepare(parent->dir))
 		goto out_free_dentry;
+	if (inode->nlink == 0)
+		ihold(inode); /* the tree's reference */
+	inode->linkable = false;
 	dir_attach(parent->dir, dentry, inode_now(inode));
 	return 0;
 
 out_free_dentry:
 	d_free(dentry);
 out_uncharge:
-	inode_uncharge(inode->vfs);
+	link_uncharge(inode);
 	return -ENOMEM;
 }
 
@@ -396,6 +447,12 @@ int berth_mknodat(struct berth_task *task, int dirfd, const char *path,
 	};
 
 	return ret ? ret : create_at(task, dirfd, path, &entry);
+}
+
+int berth_mknod(struct berth_task *task, const char *path, mode_t mode,
+		uint64_t rdev)
+{
+	return berth_mknodat(task, BERTH_AT_FDCWD, path, mode, rdev);
 }
 
 int berth_symlinkat(struct berth_task *task, const char *target, int dirfd,

@@ -44,6 +44,14 @@ bool drop_link(struct inode *dir, struct inode *victim, int64_t now);
 /* The whole operation, gate and lock included. */
 int do_create(struct parent *parent, const struct cred *cred,
 	      const struct new_entry *entry, struct inode **inode);
+/* A regular file without a name, owned. */
+int do_tmpfile(struct inode *dir, const struct cred *cred,
+	       const struct new_entry *entry, bool linkable,
+	       struct inode **inode);
+/* What stands for "there is nothing" in a layer of a union of file systems: its
+ * one link and reference are the tree's.  Under the directory's lock. */
+int whiteout_create(struct inode *dir, const struct cred *cred,
+		    struct inode **inode);
 int do_unlink(struct parent *parent, const struct cred *cred, bool rmdir);
 int do_link(struct inode *inode, struct parent *parent,
 	    const struct cred *cred);

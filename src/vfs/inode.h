@@ -31,6 +31,7 @@
 #include "base/kref.h"
 #include "base/lock.h"
 #include "base/rcu.h"
+#include "vfs/iov.h"
 #include "vfs/page.h"
 
 struct inode;
@@ -44,19 +45,25 @@ struct inode_operations {
 	/* In a read section: bytes from @pos, which lies below the size. */
 	void (*read)(struct inode *inode, void *buf, size_t count,
 		     uint64_t pos);
-	/* Under the lock: get all that writing needs, so that write_end can not
-	 * fail.  How many bytes can be written (at least one), or -ENOSPC or
-	 * -ENOMEM.  Either write_end with that many or write_abort follows. */
-	ssize_t (*write_begin)(struct inode *inode, uint64_t pos, size_t count,
-			       struct page_list *pages);
-	void (*write_end)(struct inode *inode, uint64_t pos, const void *buf,
-			  size_t count, struct page_list *pages);
-	void (*write_abort)(struct inode *inode, struct page_list *pages);
+	/* Under the lock: get all the room that @count bytes from @pos need, so
+	 * that what follows can not fail.  For how many there is room (at least
+	 * one), or -ENOSPC or -ENOMEM.  One of the next three follows. */
+	int64_t (*make_room)(struct inode *inode, uint64_t pos, uint64_t count,
+			     struct page_list *pages);
+	void (*write)(struct inode *inode, uint64_t pos, struct iov_iter *from,
+		      size_t count, struct page_list *pages);
+	/* Keep the room, which reads as zeros, for later. */
+	void (*keep_room)(struct inode *inode, uint64_t pos, uint64_t count,
+			  struct page_list *pages);
+	void (*give_room)(struct inode *inode, struct page_list *pages);
 	/* Under the lock: drop the data beyond @size, the size is set. */
 	void (*truncate)(struct inode *inode, uint64_t size);
-	/* The next data (or hole) at or after @pos, below @size; or -ENXIO. */
-	int64_t (*seek)(struct inode *inode, uint64_t pos, uint64_t size,
-			bool data);
+	/* Under the lock: what lies in this range reads as zeros from now on,
+	 * and whole pages of it go. */
+	void (*punch)(struct inode *inode, uint64_t pos, uint64_t count);
+	/* Under the lock: the next data (or hole) at or after @pos, below the
+	 * size; or -ENXIO. */
+	int64_t (*seek)(struct inode *inode, uint64_t pos, bool data);
 	/* Nobody sees the inode any more: free the data. */
 	void (*evict)(struct inode *inode);
 };
@@ -98,6 +105,8 @@ struct inode {
 	uint64_t rdev;
 	struct seqcount attr_seq;
 	struct mutex lock;
+	bool linkable;	 /* under lock: made without a name, may get one */
+	bool keeps_room; /* under lock: some page may be unwritten */
 
 	/* Written by those who come and go. */
 	struct berth_kref refs cache_aligned;
@@ -187,6 +196,9 @@ void inode_touch(struct inode *inode, int64_t now, bool data);
 /* Under the lock: one link more or less; the tree's reference is the caller's
  * affair. */
 void inode_add_link(struct inode *inode, int links, int64_t now);
+
+/* No file is larger. */
+#define FILE_SIZE_MAX ((uint64_t)INT64_MAX)
 
 /* Attributes as of one instant. */
 void inode_stat(struct inode *inode, struct berth_stat *st);

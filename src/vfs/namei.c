@@ -16,31 +16,50 @@ int path_check(const char *path)
 	return 0;
 }
 
+/* A relative path starts there. */
+static int walk_start_at(struct nameidata *nd, struct berth_task *task,
+			 int dirfd)
+{
+	struct file *file;
+
+	if (dirfd == BERTH_AT_FDCWD) {
+		/* As RCU(task_dir_get:A). */
+		nd->inode = rcu_dereference(task->cwd);
+		return 0;
+	}
+	file = vfs_borrow(task, dirfd, 0);
+	if (!file)
+		return -EBADF;
+	nd->inode = file->inode;
+	vfs_return(file);
+	if (nd->inode->vfs != task->vfs)
+		return -EXDEV;
+	return inode_is_dir(nd->inode) ? 0 : -ENOTDIR;
+}
+
+/* An absolute path, or link, goes on from the root. */
+static int walk_jump_root(struct nameidata *nd)
+{
+	if (unlikely(nd->flags & WALK_BENEATH))
+		return -EXDEV;
+	nd->inode = nd->root;
+	return 0;
+}
+
 /* Where a walk starts.  The root is found again by ".." and "/". */
 static int walk_start(struct nameidata *nd, struct berth_task *task, int dirfd,
 		      const char *path)
 {
-	struct file *file;
+	int ret;
 
 	/* As RCU(task_dir_get:A). */
 	nd->root = rcu_dereference(task->root);
-	if (*path == '/') {
-		nd->inode = nd->root;
-	} else if (dirfd == BERTH_AT_FDCWD) {
-		/* As RCU(task_dir_get:A). */
-		nd->inode = rcu_dereference(task->cwd);
-	} else {
-		file = vfs_borrow(task, dirfd, 0);
-		if (!file)
-			return -EBADF;
-		nd->inode = file->inode;
-		vfs_return(file);
-		if (nd->inode->vfs != task->vfs)
-			return -EXDEV;
-		if (!inode_is_dir(nd->inode))
-			return -ENOTDIR;
-	}
-	return 0;
+	if (*path == '/' && likely(!(nd->flags & WALK_IN_ROOT)))
+		return walk_jump_root(nd);
+	ret = walk_start_at(nd, task, dirfd);
+	if (unlikely(nd->flags & WALK_SCOPED))
+		nd->root = nd->inode;
+	return ret;
 }
 
 static inline int may_walk(const struct nameidata *nd)
@@ -73,12 +92,24 @@ struct inode *dir_step(struct inode *dir, enum last_type type,
 	return parent ? parent : dir;
 }
 
-/* There is no way up from the task's root. */
-static struct inode *walk_last(const struct nameidata *nd)
+/* There is no way up from the root, nor out of where one has to stay. */
+static int walk_up(struct nameidata *nd, struct inode **parent)
 {
-	if (unlikely(nd->last_type == LAST_DOTDOT && nd->inode == nd->root))
-		return nd->inode;
-	return dir_step(nd->inode, nd->last_type, &nd->last);
+	nd->went_up = true;
+	*parent = nd->inode;
+	if (nd->inode == nd->root)
+		return nd->flags & WALK_BENEATH ? -EXDEV : 0;
+	*parent = dir_step(nd->inode, LAST_DOTDOT, &nd->last);
+	return 0;
+}
+
+/* *@child is what the last component means, or NULL. */
+static int walk_last(struct nameidata *nd, struct inode **child)
+{
+	if (unlikely(nd->last_type == LAST_DOTDOT))
+		return walk_up(nd, child);
+	*child = dir_step(nd->inode, nd->last_type, &nd->last);
+	return 0;
 }
 
 /* Cut the next component off; returns what follows it. */
@@ -100,15 +131,13 @@ static const char *walk_component(struct nameidata *nd, const char *name)
 static int walk_follow(struct nameidata *nd, struct inode *link,
 		       const char *rest, const char **name)
 {
-	if (++nd->links > LINKS_MAX)
+	if (++nd->links > LINKS_MAX || (nd->flags & WALK_NO_LINKS))
 		return -ELOOP;
 	touch_atime(link);
 	if (*rest)
 		nd->rest[nd->depth++] = rest;
 	*name = link->target;
-	if (**name == '/')
-		nd->inode = nd->root;
-	return 0;
+	return **name == '/' ? walk_jump_root(nd) : 0;
 }
 
 static int walk_end(const struct nameidata *nd)
@@ -116,8 +145,9 @@ static int walk_end(const struct nameidata *nd)
 	return nd->want_dir && !inode_is_dir(nd->inode) ? -ENOTDIR : 0;
 }
 
-static int walk(struct nameidata *nd, const char *name, unsigned int flags)
+static int walk(struct nameidata *nd, const char *name)
 {
+	unsigned int flags = nd->flags;
 	struct inode *child;
 	const char *rest;
 	bool final;
@@ -146,7 +176,9 @@ static int walk(struct nameidata *nd, const char *name, unsigned int flags)
 		if (unlikely(final && (flags & WALK_CREATE) && nd->want_dir &&
 			     nd->last_type == LAST_NORM))
 			return -EISDIR;
-		child = walk_last(nd);
+		ret = walk_last(nd, &child);
+		if (unlikely(ret))
+			return ret;
 		if (!child) {
 			nd->missing = final && (flags & WALK_CREATE);
 			return nd->missing ? 0 : -ENOENT;
@@ -165,6 +197,21 @@ static int walk(struct nameidata *nd, const char *name, unsigned int flags)
 	}
 }
 
+/*
+ * A walk that has to stay below its start compares with it at every "..".  That
+ * keeps it there unless a rename carries off a directory that it is in.
+ */
+static noinline int walk_scoped(struct nameidata *nd, struct berth_vfs *vfs,
+				const char *path)
+{
+	uint32_t seq = seq_read_begin(&vfs->rename_seq);
+	int ret = walk(nd, path);
+
+	if (nd->went_up && seq_read_retry(&vfs->rename_seq, seq))
+		return -EAGAIN;
+	return ret;
+}
+
 int path_walk(struct nameidata *nd, struct berth_task *task, int dirfd,
 	      const char *path, unsigned int flags)
 {
@@ -172,10 +219,16 @@ int path_walk(struct nameidata *nd, struct berth_task *task, int dirfd,
 
 	nd->missing = false;
 	nd->want_dir = false;
+	nd->went_up = false;
+	nd->flags = flags;
 	nd->links = 0;
 	nd->depth = 0;
 	ret = walk_start(nd, task, dirfd, path);
-	return ret ? ret : walk(nd, path, flags);
+	if (ret)
+		return ret;
+	if (unlikely(flags & WALK_SCOPED))
+		return walk_scoped(nd, task->vfs, path);
+	return walk(nd, path);
 }
 
 /* ---- Owning what was found ---- */

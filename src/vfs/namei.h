@@ -26,6 +26,11 @@ enum last_type {
 #define WALK_FOLLOW 0x1u /* a link in last place, too */
 #define WALK_PARENT 0x2u /* stop before the last component */
 #define WALK_CREATE 0x4u /* the last component may be missing */
+/* Those of openat2(), see there. */
+#define WALK_BENEATH  0x8u
+#define WALK_IN_ROOT  0x10u
+#define WALK_NO_LINKS 0x20u
+#define WALK_SCOPED   (WALK_BENEATH | WALK_IN_ROOT)
 
 struct nameidata {
 	const struct cred *cred;
@@ -35,6 +40,8 @@ struct nameidata {
 	enum last_type last_type;
 	bool missing;  /* with WALK_CREATE: @inode is the parent of @last */
 	bool want_dir; /* a trailing slash */
+	bool went_up;  /* by ".." */
+	unsigned int flags;
 	unsigned int links;
 	unsigned int depth;
 	const char *rest[LINKS_MAX];

@@ -24,9 +24,18 @@
 	((unsigned int)(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC))
 #define TMPFILE_FLAG ((unsigned int)(O_TMPFILE & ~O_DIRECTORY))
 
+/* What is to be opened, and how. */
+struct opening {
+	int dirfd;
+	const char *path;
+	unsigned int flags;
+	mode_t mode;
+	unsigned int walk; /* WALK_*, beyond what the flags say */
+};
+
 /* ---- Flags ---- */
 
-/* What open makes of its flags: 0, -EINVAL or -EOPNOTSUPP. */
+/* What open makes of its flags: 0 or -EINVAL. */
 static int open_flags(unsigned int *flags)
 {
 	*flags &= OPEN_FLAGS | TMPFILE_FLAG;
@@ -34,14 +43,10 @@ static int open_flags(unsigned int *flags)
 		*flags &= OPEN_PATH_FLAGS;
 		return 0;
 	}
-	if (*flags & TMPFILE_FLAG) {
-		if ((*flags & (unsigned int)O_TMPFILE) !=
-			    (unsigned int)O_TMPFILE ||
-		    !(*flags & O_ACCMODE) || (*flags & O_CREAT))
-			return -EINVAL;
-		return -EOPNOTSUPP;
-	}
 	if ((*flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY))
+		return -EINVAL;
+	if ((*flags & TMPFILE_FLAG) &&
+	    (!(*flags & O_DIRECTORY) || !(*flags & O_ACCMODE)))
 		return -EINVAL;
 	return 0;
 }
@@ -108,9 +113,10 @@ static int may_open(const struct inode *inode, const struct cred *cred,
 }
 
 /* Walk to what exists and own it. */
-static int open_existing(struct file *file, struct berth_task *task, int dirfd,
-			 const char *path, unsigned int flags)
+static int open_existing(struct file *file, struct berth_task *task,
+			 const struct opening *how)
 {
+	unsigned int follow = how->flags & O_NOFOLLOW ? 0 : WALK_FOLLOW;
 	struct nameidata nd;
 	int ret;
 
@@ -118,10 +124,11 @@ static int open_existing(struct file *file, struct berth_task *task, int dirfd,
 	/* As RCU(cred_get:A). */
 	nd.cred = rcu_dereference(task->cred);
 	do {
-		ret = path_walk(&nd, task, dirfd, path,
-				flags & O_NOFOLLOW ? 0 : WALK_FOLLOW);
+		ret = path_walk(&nd, task, how->dirfd, how->path,
+				follow | how->walk);
 		if (!ret)
-			ret = may_open(nd.inode, nd.cred, flags, may_of(flags));
+			ret = may_open(nd.inode, nd.cred, how->flags,
+				       may_of(how->flags));
 	} while (!ret && unlikely(!igrab(nd.inode)));
 	rcu_read_unlock();
 	if (!ret)
@@ -156,24 +163,23 @@ static int may_open_found(const struct inode *inode, const struct cred *cred,
  * name came into being between the look and the creation.
  */
 static int open_or_create_once(struct file *file, struct berth_task *task,
-			       const struct cred *cred, int dirfd,
-			       const char *path, unsigned int flags,
-			       mode_t mode, bool *created)
+			       const struct cred *cred,
+			       const struct opening *how, bool *created)
 {
+	unsigned int walk = WALK_CREATE | how->walk;
 	struct nameidata nd;
 	struct parent parent;
-	unsigned int walk = WALK_CREATE;
 	int ret;
 
-	if (!(flags & (O_NOFOLLOW | O_EXCL)))
+	if (!(how->flags & (O_NOFOLLOW | O_EXCL)))
 		walk |= WALK_FOLLOW;
 	nd.cred = cred;
 	rcu_read_lock();
-	ret = path_walk(&nd, task, dirfd, path, walk);
+	ret = path_walk(&nd, task, how->dirfd, how->path, walk);
 	if (!ret && nd.missing)
 		ret = parent_of_walk(&parent, &nd);
 	else if (!ret)
-		ret = may_open_found(nd.inode, cred, flags);
+		ret = may_open_found(nd.inode, cred, how->flags);
 	if (!ret && !nd.missing && !igrab(nd.inode))
 		ret = -EAGAIN;
 	rcu_read_unlock();
@@ -184,22 +190,46 @@ static int open_or_create_once(struct file *file, struct berth_task *task,
 		file->inode = nd.inode;
 		return 0;
 	}
-	ret = create_missing(file, &parent, task, cred, mode);
+	ret = create_missing(file, &parent, task, cred, how->mode);
 	parent_put(&parent);
-	return ret == -EEXIST && !(flags & O_EXCL) ? -EAGAIN : ret;
+	return ret == -EEXIST && !(how->flags & O_EXCL) ? -EAGAIN : ret;
 }
 
-static int open_or_create(struct file *file, struct berth_task *task, int dirfd,
-			  const char *path, unsigned int flags, mode_t mode,
-			  bool *created)
+static int open_or_create(struct file *file, struct berth_task *task,
+			  const struct opening *how, bool *created)
 {
 	struct cred *cred = cred_get(task);
 	int ret;
 
 	do {
-		ret = retry_after_drain(open_or_create_once(
-			file, task, cred, dirfd, path, flags, mode, created));
+		ret = retry_after_drain(
+			open_or_create_once(file, task, cred, how, created));
 	} while (ret == -EAGAIN);
+	cred_put(cred);
+	return ret;
+}
+
+/* A file without a name, in the file system of a directory. */
+static int open_tmpfile(struct file *file, struct berth_task *task,
+			const struct opening *how)
+{
+	struct new_entry entry = { .mode = S_IFREG | (how->mode & 07777),
+				   .umask = umask_of(task) };
+	struct cred *cred = cred_get(task);
+	struct inode *dir;
+	int ret;
+
+	ret = inode_get(task, cred, how->dirfd, how->path,
+			WALK_FOLLOW | how->walk, false, &dir);
+	if (ret)
+		goto out_put_cred;
+	ret = -ENOTDIR;
+	if (inode_is_dir(dir))
+		ret = retry_after_drain(do_tmpfile(dir, cred, &entry,
+						   !(how->flags & O_EXCL),
+						   &file->inode));
+	iput(dir);
+out_put_cred:
 	cred_put(cred);
 	return ret;
 }
@@ -297,52 +327,148 @@ static int open_conclude(struct berth_task *task, struct file *file, int fd,
  * number and show the file in one step.  That a full table is told before
  * anything else can then be made up for afterwards.
  */
-static int open_plain(struct berth_task *task, int dirfd, const char *path,
-		      unsigned int flags)
+static int open_plain(struct berth_task *task, const struct opening *how)
 {
 	struct file *file = file_alloc(task->vfs);
 	int ret;
 
 	if (unlikely(!file))
 		return -ENOMEM;
-	ret = open_existing(file, task, dirfd, path, flags);
-	ret = open_ready(task, file, flags, false, ret);
+	ret = open_existing(file, task, how);
+	ret = open_ready(task, file, how->flags, false, ret);
 	if (unlikely(ret))
 		return files_has_room(task->files) ? ret : -EMFILE;
-	ret = receive_fd(task->files, &file->base, flags);
+	ret = receive_fd(task->files, &file->base, how->flags);
 	if (unlikely(ret < 0))
 		file_free_unseen(&file->base);
+	return ret;
+}
+
+/* One that may change the tree: the number comes first. */
+static int open_changing(struct berth_task *task, const struct opening *how)
+{
+	bool created = false;
+	struct file *file;
+	int fd, ret;
+
+	fd = retry_after_drain(open_reserve(task, how->flags, &file));
+	if (unlikely(fd < 0))
+		return fd;
+	if (how->flags & TMPFILE_FLAG) {
+		ret = open_tmpfile(file, task, how);
+		created = true;
+	} else if (how->flags & O_CREAT) {
+		ret = open_or_create(file, task, how, &created);
+	} else {
+		ret = open_existing(file, task, how);
+	}
+	return open_conclude(task, file, fd, how->flags, created, ret);
+}
+
+static int do_open(struct berth_task *task, struct opening *how)
+{
+	int ret = open_flags(&how->flags);
+
+	if (!ret)
+		ret = path_check(how->path);
+	if (unlikely(ret))
+		return ret;
+	if (likely(!(how->flags & (O_CREAT | O_TRUNC | TMPFILE_FLAG))))
+		ret = retry_after_drain(open_plain(task, how));
+	else
+		ret = open_changing(task, how);
+	rcu_poll();
 	return ret;
 }
 
 int berth_openat(struct berth_task *task, int dirfd, const char *path,
 		 unsigned int flags, mode_t mode)
 {
-	bool created = false;
-	struct file *file;
-	int fd, ret;
+	struct opening how = {
+		.dirfd = dirfd, .path = path, .flags = flags, .mode = mode
+	};
 
-	ret = open_flags(&flags);
+	return do_open(task, &how);
+}
+
+/* ---- The strict open ---- */
+
+#define HOW_SIZE_FIRST 24u   /* of the first version */
+#define HOW_SIZE_MAX   4096u /* nobody's structure is larger */
+
+/* A caller of a later version may ask for nothing that is not known here. */
+static int how_check_size(const struct berth_open_how *how, size_t size)
+{
+	const unsigned char *rest = (const unsigned char *)how;
+	size_t i;
+
+	if (size < HOW_SIZE_FIRST)
+		return -EINVAL;
+	if (size > HOW_SIZE_MAX)
+		return -E2BIG;
+	for (i = sizeof(*how); i < size; i++)
+		if (rest[i])
+			return -E2BIG;
+	return 0;
+}
+
+#define RESOLVE_KNOWN                                          \
+	(BERTH_RESOLVE_NO_XDEV | BERTH_RESOLVE_NO_MAGICLINKS | \
+	 BERTH_RESOLVE_NO_SYMLINKS | BERTH_RESOLVE_BENEATH |   \
+	 BERTH_RESOLVE_IN_ROOT | BERTH_RESOLVE_CACHED)
+
+static int how_check(const struct berth_open_how *how)
+{
+	const uint64_t makes = O_CREAT | TMPFILE_FLAG;
+	const uint64_t scopes = BERTH_RESOLVE_BENEATH | BERTH_RESOLVE_IN_ROOT;
+
+	if (how->flags &
+	    ~(uint64_t)(OPEN_FLAGS | TMPFILE_FLAG | O_LARGEFILE_SHOWN))
+		return -EINVAL;
+	if ((how->resolve & ~(uint64_t)RESOLVE_KNOWN) ||
+	    (how->resolve & scopes) == scopes)
+		return -EINVAL;
+	if (how->mode & (how->flags & makes ? ~UINT64_C(07777) : UINT64_MAX))
+		return -EINVAL;
+	if ((how->flags & O_PATH) && (how->flags & ~(uint64_t)OPEN_PATH_FLAGS))
+		return -EINVAL;
+	/* Linux can not promise to make a file without waiting. */
+	if ((how->resolve & BERTH_RESOLVE_CACHED) &&
+	    (how->flags & (makes | O_TRUNC)))
+		return -EAGAIN;
+	return 0;
+}
+
+static unsigned int walk_of_resolve(uint64_t resolve)
+{
+	unsigned int walk = 0;
+
+	if (resolve & BERTH_RESOLVE_NO_SYMLINKS)
+		walk |= WALK_NO_LINKS;
+	if (resolve & BERTH_RESOLVE_BENEATH)
+		walk |= WALK_BENEATH;
+	if (resolve & BERTH_RESOLVE_IN_ROOT)
+		walk |= WALK_IN_ROOT;
+	return walk;
+}
+
+int berth_openat2(struct berth_task *task, int dirfd, const char *path,
+		  const struct berth_open_how *how, size_t size)
+{
+	struct opening opening = { .dirfd = dirfd, .path = path };
+	int ret;
+
+	if (!how)
+		return -EFAULT;
+	ret = how_check_size(how, size);
 	if (!ret)
-		ret = path_check(path);
-	if (unlikely(ret))
+		ret = how_check(how);
+	if (ret)
 		return ret;
-	if (likely(!(flags & (O_CREAT | O_TRUNC)))) {
-		ret = retry_after_drain(open_plain(task, dirfd, path, flags));
-		rcu_poll();
-		return ret;
-	}
-	fd = retry_after_drain(open_reserve(task, flags, &file));
-	if (unlikely(fd < 0))
-		return fd;
-	if (flags & O_CREAT)
-		ret = open_or_create(file, task, dirfd, path, flags, mode,
-				     &created);
-	else
-		ret = open_existing(file, task, dirfd, path, flags);
-	ret = open_conclude(task, file, fd, flags, created, ret);
-	rcu_poll();
-	return ret;
+	opening.flags = (unsigned int)how->flags;
+	opening.mode = (mode_t)how->mode;
+	opening.walk = walk_of_resolve(how->resolve);
+	return do_open(task, &opening);
 }
 
 int berth_open(struct berth_task *task, const char *path, unsigned int flags,

@@ -76,15 +76,17 @@ static void chunk_unlink(struct page_chunk *chunk)
 }
 
 static struct page *chunk_take(struct page_store *store,
-			       struct page_chunk *chunk, bool *zeroed)
+			       struct page_chunk *chunk)
 {
 	struct page *page = chunk->free;
+	bool zeroed = !page && chunk->zeroed;
 
-	*zeroed = !page && chunk->zeroed;
 	if (page)
 		chunk->free = page->next;
 	else
 		page = &chunk->page[chunk->cut++];
+	page->zeroed = zeroed;
+	page->unwritten = false;
 	if (chunk->in_use++ == 0)
 		store->empty--;
 	if (chunk_is_full(chunk))
@@ -157,7 +159,7 @@ void page_uncharge(struct page_store *store)
 	fetch_sub_relaxed(&store->used, 1);
 }
 
-static struct page *page_take(struct page_store *store, bool *zeroed)
+static struct page *page_take(struct page_store *store)
 {
 	struct page_chunk *chunk;
 	struct page *page = NULL;
@@ -172,25 +174,48 @@ static struct page *page_take(struct page_store *store, bool *zeroed)
 		chunk_link(store, chunk);
 		store->empty++;
 	}
-	page = chunk_take(store, store->partial, zeroed);
+	page = chunk_take(store, store->partial);
 	spin_unlock(&store->lock);
 	return page;
 }
 
-int page_alloc(struct page_store *store, char **data, bool *zeroed)
+int page_alloc(struct page_store *store, char **data)
 {
 	struct page *page;
 	int ret = page_charge(store);
 
 	if (ret)
 		return ret;
-	page = page_take(store, zeroed);
+	page = page_take(store);
 	if (!page) {
 		page_uncharge(store);
 		return -ENOMEM;
 	}
 	*data = page_data(page);
 	return 0;
+}
+
+bool page_store_holds(const struct page_store *store, uint64_t pages)
+{
+	if (store->max && pages > store->max)
+		return false;
+	return pages <= sys_memory() / PAGE_SIZE;
+}
+
+void page_zero(char *data)
+{
+	if (!page_of(data)->zeroed)
+		memset(data, 0, PAGE_SIZE);
+}
+
+bool page_is_unwritten(char *data)
+{
+	return page_of(data)->unwritten;
+}
+
+void page_set_unwritten(char *data, bool unwritten)
+{
+	page_of(data)->unwritten = unwritten;
 }
 
 void page_free(struct page_store *store, char *data)
@@ -364,27 +389,44 @@ static uint64_t slot_start(const struct page_node *node, uint64_t start,
 	return start + ((uint64_t)slot << node->shift);
 }
 
-static uint64_t cut_entry(struct page_store *store, uintptr_t *place,
-			  uint64_t start, uint64_t first);
+/* Indices from @first to @last, both in it. */
+struct range {
+	uint64_t first;
+	uint64_t last;
+};
 
-/* Cut what is at or after @first below @node, whose first index is @start. */
+static uint64_t cut_entry(struct page_store *store, uintptr_t *place,
+			  uint64_t start, const struct range *range);
+
+/* Cut what is in the range below @node, whose first index is @start. */
 static uint64_t cut_node(struct page_store *store, struct page_node *node,
-			 uint64_t start, uint64_t first)
+			 uint64_t start, const struct range *range)
 {
 	unsigned int slot = 0;
 	uint64_t cut = 0;
 
-	if (first > start)
-		slot = (unsigned int)((first - start) >> node->shift);
-	for (; slot < PAGE_NODE_SLOTS; slot++)
+	if (range->first > start)
+		slot = (unsigned int)((range->first - start) >> node->shift);
+	for (; slot < PAGE_NODE_SLOTS; slot++) {
+		if (slot_start(node, start, slot) > range->last)
+			break;
 		cut += cut_entry(store, &node->slot[slot],
-				 slot_start(node, start, slot), first);
+				 slot_start(node, start, slot), range);
+	}
 	return cut;
+}
+
+/* Does all below @node, whose first index is @start, lie in the range? */
+static bool node_is_in(const struct page_node *node, uint64_t start,
+		       const struct range *range)
+{
+	return start >= range->first &&
+	       slot_start(node, start, PAGE_NODE_SLOTS) - 1 <= range->last;
 }
 
 /* Readers may be on the page or node: it is taken out first, then retired. */
 static uint64_t cut_entry(struct page_store *store, uintptr_t *place,
-			  uint64_t start, uint64_t first)
+			  uint64_t start, const struct range *range)
 {
 	uintptr_t entry = load_relaxed(place);
 	struct page_node *node;
@@ -394,26 +436,28 @@ static uint64_t cut_entry(struct page_store *store, uintptr_t *place,
 		return 0;
 	if (entry & 1) {
 		node = page_node_of(entry);
-		if (start < first)
-			return cut_node(store, node, start, first);
+		if (!node_is_in(node, start, range))
+			return cut_node(store, node, start, range);
 		store_relaxed(place, (uintptr_t)0);
-		cut = cut_node(store, node, start, first);
+		cut = cut_node(store, node, start, range);
 		rcu_retire(&node->retired, node_free_retired);
 		return cut;
 	}
-	if (start < first)
+	if (start < range->first)
 		return 0;
 	store_relaxed(place, (uintptr_t)0);
 	rcu_retire(&page_of((char *)entry)->retired, page_free_retired);
 	return 1;
 }
 
-uint64_t page_truncate(struct page_store *store, struct page_tree *tree,
-		       uint64_t first)
+uint64_t page_remove(struct page_store *store, struct page_tree *tree,
+		     uint64_t first, uint64_t last)
 {
+	struct range range = { .first = first, .last = last };
+
 	if (!page_tree_reaches(load_relaxed(&tree->root), first))
 		return 0;
-	return cut_entry(store, &tree->root, 0, first);
+	return cut_entry(store, &tree->root, 0, &range);
 }
 
 static void free_entry(struct page_store *store, uintptr_t entry)

@@ -26,8 +26,12 @@
 /* What is known of a page, apart from its bytes. */
 struct page {
 	union {
-		struct berth_retired retired; /* while readers may see it */
-		struct page *next;	      /* while nobody does */
+		struct berth_retired retired; /* it has left a tree */
+		struct {
+			struct page *next; /* nobody sees it */
+			bool zeroed;	   /* in hand: its bytes are zero */
+			bool unwritten;	   /* in a tree: room without data */
+		};
 	};
 };
 
@@ -47,11 +51,15 @@ void page_store_init(struct page_store *store, struct mem *mem, uint64_t max);
 /* Every page must have been freed. */
 void page_store_finish(struct page_store *store);
 
-/*
- * A page charged to the store: 0, -ENOSPC (limit) or -ENOMEM.  *@zeroed tells
- * whether its bytes are zero.
- */
-int page_alloc(struct page_store *store, char **data, bool *zeroed);
+/* A page charged to the store: 0, -ENOSPC (limit) or -ENOMEM. */
+int page_alloc(struct page_store *store, char **data);
+/* Could so many pages be had if the store were empty? */
+bool page_store_holds(const struct page_store *store, uint64_t pages);
+/* A page in hand whose bytes are not all written next: make them zero. */
+void page_zero(char *data);
+/* Is there room, but no data?  Of a page in a tree, under the inode's lock. */
+bool page_is_unwritten(char *data);
+void page_set_unwritten(char *data, bool unwritten);
 /* Count a page without one: for what is kept elsewhere but takes room. */
 int page_charge(struct page_store *store);
 void page_uncharge(struct page_store *store);
@@ -124,11 +132,11 @@ int page_prepare(struct page_store *store, struct page_tree *tree,
 /* Show readers a complete page at a prepared, empty place. */
 void page_insert(struct page_tree *tree, uint64_t index, char *data);
 /*
- * Take the pages from @first on out of the tree and retire them; returns how
- * many.  Under the inode's lock.
+ * Take the pages from @first to @last out of the tree and retire them; returns
+ * how many.  Under the inode's lock.
  */
-uint64_t page_truncate(struct page_store *store, struct page_tree *tree,
-		       uint64_t first);
+uint64_t page_remove(struct page_store *store, struct page_tree *tree,
+		     uint64_t first, uint64_t last);
 /* Nobody sees the tree any more: free all of it. */
 void page_tree_free(struct page_store *store, struct page_tree *tree);
 

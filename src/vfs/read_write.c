@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data: read, write, seek, truncate.
+ * Data: read, write, seek; and of several buffers at once.
  *
  * *Reads* borrow the file, claim bytes by moving the offset with one
  * compare-and-swap, and copy them from pages found without a lock.  A read is
@@ -24,8 +24,7 @@
 #include "vfs/namei.h"
 #include "vfs/open.h"
 
-#define RW_COUNT_MAX  ((size_t)0x7ffff000)
-#define FILE_SIZE_MAX ((uint64_t)INT64_MAX)
+#define RW_COUNT_MAX ((size_t)0x7ffff000)
 
 /* A read longer than this does not stay in one borrow. */
 #define BORROW_MAX ((size_t)256 * 1024)
@@ -157,28 +156,14 @@ ssize_t berth_pread(struct berth_task *task, int fd, void *buf, size_t count,
 
 /* ---- Write ---- */
 
-void inode_kill_setid(struct inode *inode, const struct cred *cred)
-{
-	mode_t mode = inode->mode, kill = S_ISUID;
-
-	if (cred_overrides(cred))
-		return;
-	if ((mode & S_IXGRP) || !cred_in_group(cred, inode->gid))
-		kill |= S_ISGID;
-	if (!(mode & kill))
-		return;
-	attr_begin(inode);
-	seq_store(&inode->mode, mode & ~kill);
-	attr_end(inode);
-}
-
-/* Where a write goes. */
+/* Where a write goes, and whether. */
 struct place {
 	struct file *file;
 	uint64_t pos;
 	bool at_offset; /* and moves it */
 	bool append;
-	bool partly; /* fewer bytes than wanted are better than none */
+	bool partly;	    /* fewer bytes than wanted are better than none */
+	unsigned int flags; /* BERTH_RWF_* */
 };
 
 /* Under the lock: -EFBIG, -EINVAL or how much of @count is allowed. */
@@ -218,11 +203,11 @@ static ssize_t write_gather(const struct place *place, struct inode *inode,
 {
 	ssize_t n;
 
-	n = inode->ops->write_begin(inode, place->pos, (size_t)want, pages);
+	n = inode->ops->make_room(inode, place->pos, (uint64_t)want, pages);
 	if (n < want && !place->partly)
 		n = -ENOSPC;
 	if (n < 0)
-		inode->ops->write_abort(inode, pages);
+		inode->ops->give_room(inode, pages);
 	return n;
 }
 
@@ -263,15 +248,16 @@ static ssize_t write_ready(struct place *place, struct inode *inode,
 	n = write_gather(place, inode, want, pages);
 	if (n < 0 || likely(place_claim(place, (size_t)n)))
 		return n;
-	inode->ops->write_abort(inode, pages);
+	inode->ops->give_room(inode, pages);
 	return write_claim_first(place, inode, count, pages);
 }
 
 /* Under the lock, inside the gate. */
 static ssize_t write_locked(struct place *place, struct inode *inode,
-			    const struct cred *cred, const void *buf,
+			    const struct cred *cred, const struct iovec *iov,
 			    size_t count)
 {
+	struct iov_iter from = { .iov = iov };
 	struct page_list pages;
 	ssize_t n;
 
@@ -279,7 +265,7 @@ static ssize_t write_locked(struct place *place, struct inode *inode,
 	if (n <= 0)
 		return n;
 	inode_kill_setid(inode, cred);
-	inode->ops->write_end(inode, place->pos, buf, (size_t)n, &pages);
+	inode->ops->write(inode, place->pos, &from, (size_t)n, &pages);
 	attr_begin(inode);
 	if (place->pos + (size_t)n > inode->size)
 		inode_set_size(inode, place->pos + (size_t)n);
@@ -289,22 +275,31 @@ static ssize_t write_locked(struct place *place, struct inode *inode,
 }
 
 static ssize_t write_once(struct place *place, const struct cred *cred,
-			  const void *buf, size_t count)
+			  const struct iovec *iov, size_t count)
 {
 	struct inode *inode = place->file->inode;
 	ssize_t ret;
 
 	mnt_want_write_file(&inode->vfs->mnt);
 	mutex_lock(&inode->lock);
-	ret = write_locked(place, inode, cred, buf, count);
+	ret = write_locked(place, inode, cred, iov, count);
 	mutex_unlock(&inode->lock);
 	mnt_drop_write(&inode->vfs->mnt);
 	return ret;
 }
 
+static bool write_appends(const struct file *file, unsigned int flags)
+{
+	if (flags & BERTH_RWF_NOAPPEND)
+		return false;
+	/* Relaxed: one word, which orders nothing. */
+	return (flags & BERTH_RWF_APPEND) ||
+	       (load_relaxed(&file->base.flags) & O_APPEND);
+}
+
 /* The file is owned, and given back. */
 static ssize_t write_file(struct berth_task *task, struct place *place,
-			  const void *buf, size_t count)
+			  const struct iovec *iov, size_t count)
 {
 	struct file *file = place->file;
 	struct cred *cred;
@@ -313,13 +308,13 @@ static ssize_t write_file(struct berth_task *task, struct place *place,
 	ret = rw_check(place->pos, count);
 	if (ret || !count)
 		goto out_put_file;
-	place->append = load_relaxed(&file->base.flags) & O_APPEND;
+	place->append = write_appends(file, place->flags);
 	cred = cred_get(task);
 	count = rw_count(count);
-	ret = retry_after_drain(write_once(place, cred, buf, count));
+	ret = retry_after_drain(write_once(place, cred, iov, count));
 	if (unlikely(is_want_of_room(ret))) {
 		place->partly = true;
-		ret = write_once(place, cred, buf, count);
+		ret = write_once(place, cred, iov, count);
 	}
 	cred_put(cred);
 out_put_file:
@@ -328,21 +323,30 @@ out_put_file:
 	return ret;
 }
 
+/* One buffer as several.  It is only read. */
+static struct iovec iov_of(const void *buf, size_t count)
+{
+	return (struct iovec){ .iov_base = (void *)(uintptr_t)buf,
+			       .iov_len = count };
+}
+
 ssize_t berth_write(struct berth_task *task, int fd, const void *buf,
 		    size_t count)
 {
+	struct iovec iov = iov_of(buf, count);
 	struct place place = { .file = vfs_get(task, fd, FMODE_WRITE),
 			       .at_offset = true };
 
 	if (unlikely(!place.file))
 		return -EBADF;
 	place.pos = load_relaxed(&place.file->pos);
-	return write_file(task, &place, buf, count);
+	return write_file(task, &place, &iov, count);
 }
 
 ssize_t berth_pwrite(struct berth_task *task, int fd, const void *buf,
 		     size_t count, int64_t pos)
 {
+	struct iovec iov = iov_of(buf, count);
 	struct place place = { .pos = (uint64_t)pos };
 
 	if (unlikely(pos < 0))
@@ -350,7 +354,168 @@ ssize_t berth_pwrite(struct berth_task *task, int fd, const void *buf,
 	place.file = vfs_get(task, fd, FMODE_WRITE);
 	if (unlikely(!place.file))
 		return -EBADF;
-	return write_file(task, &place, buf, count);
+	return write_file(task, &place, &iov, count);
+}
+
+/* ---- Several buffers at once ---- */
+
+#define RWF_KNOWN                                             \
+	(BERTH_RWF_HIPRI | BERTH_RWF_DSYNC | BERTH_RWF_SYNC | \
+	 BERTH_RWF_APPEND | BERTH_RWF_NOAPPEND)
+
+/* How many bytes they hold, cut to what one call moves; or an error. */
+static ssize_t iov_count(const struct iovec *iov, int iovcnt)
+{
+	size_t count = 0;
+	int i;
+
+	if (iovcnt < 0 || iovcnt > UIO_MAXIOV)
+		return -EINVAL;
+	if (iovcnt && !iov)
+		return -EFAULT;
+	for (i = 0; i < iovcnt; i++) {
+		if (iov[i].iov_len > SSIZE_MAX)
+			return -EINVAL;
+		/* Each is less than 2^63, and so is the sum so far. */
+		count = rw_count(count + iov[i].iov_len);
+	}
+	return (ssize_t)count;
+}
+
+static int rwf_check(unsigned int flags)
+{
+	if (flags & ~RWF_KNOWN)
+		return -EOPNOTSUPP;
+	if ((flags & BERTH_RWF_APPEND) && (flags & BERTH_RWF_NOAPPEND))
+		return -EINVAL;
+	return 0;
+}
+
+/* The file is owned: read @count bytes at its offset, or at *@pos. */
+static ssize_t read_vector(struct file *file, const struct iovec *iov,
+			   size_t count, const uint64_t *pos)
+{
+	struct iov_iter to = { .iov = iov };
+	struct inode *inode = file->inode;
+	size_t n, left, part;
+	uint64_t from;
+	char *piece;
+
+	if (pos) {
+		from = *pos;
+		n = below_size(inode, from, count);
+	} else {
+		n = claim_read(file, count, &from);
+	}
+	if (!(load_relaxed(&file->base.flags) & O_NOATIME))
+		touch_atime(inode);
+	for (left = n; left; left -= part, from += part) {
+		part = left;
+		piece = iov_take(&to, &part);
+		read_long(inode, piece, part, from);
+	}
+	return (ssize_t)n;
+}
+
+/* May so much be moved there?  In Linux's order, which looks at the flags
+ * when there is something to do. */
+static ssize_t vector_check(const struct file *file, const struct iovec *iov,
+			    int iovcnt, const uint64_t *pos, unsigned int flags)
+{
+	ssize_t count = iov_count(iov, iovcnt);
+	int ret;
+
+	if (count <= 0)
+		return count;
+	/* Relaxed: the offset orders nothing but itself. */
+	ret = rw_check(pos ? *pos : load_relaxed(&file->pos), (size_t)count);
+	if (!ret)
+		ret = rwf_check(flags);
+	if (!ret && !S_ISREG(inode_mode(file->inode)))
+		ret = -EISDIR;
+	return ret ? ret : count;
+}
+
+static ssize_t do_readv(struct berth_task *task, int fd,
+			const struct iovec *iov, int iovcnt,
+			const uint64_t *pos, unsigned int flags)
+{
+	struct file *file = vfs_get(task, fd, FMODE_READ);
+	ssize_t ret;
+
+	if (!file)
+		return -EBADF;
+	ret = vector_check(file, iov, iovcnt, pos, flags);
+	if (ret > 0)
+		ret = read_vector(file, iov, (size_t)ret, pos);
+	fput(&file->base);
+	rcu_poll();
+	return ret;
+}
+
+static ssize_t do_writev(struct berth_task *task, int fd,
+			 const struct iovec *iov, int iovcnt,
+			 const uint64_t *pos, unsigned int flags)
+{
+	struct place place = { .file = vfs_get(task, fd, FMODE_WRITE),
+			       .at_offset = !pos,
+			       .flags = flags };
+	ssize_t ret;
+
+	if (!place.file)
+		return -EBADF;
+	ret = vector_check(place.file, iov, iovcnt, pos, flags);
+	if (ret <= 0) {
+		fput(&place.file->base);
+		return ret;
+	}
+	place.pos = pos ? *pos : load_relaxed(&place.file->pos);
+	return write_file(task, &place, iov, (size_t)ret);
+}
+
+ssize_t berth_readv(struct berth_task *task, int fd, const struct iovec *iov,
+		    int iovcnt)
+{
+	return do_readv(task, fd, iov, iovcnt, NULL, 0);
+}
+
+ssize_t berth_writev(struct berth_task *task, int fd, const struct iovec *iov,
+		     int iovcnt)
+{
+	return do_writev(task, fd, iov, iovcnt, NULL, 0);
+}
+
+ssize_t berth_preadv2(struct berth_task *task, int fd, const struct iovec *iov,
+		      int iovcnt, int64_t pos, unsigned int flags)
+{
+	uint64_t at = (uint64_t)pos;
+
+	if (pos < -1)
+		return -EINVAL;
+	return do_readv(task, fd, iov, iovcnt, pos == -1 ? NULL : &at, flags);
+}
+
+ssize_t berth_pwritev2(struct berth_task *task, int fd, const struct iovec *iov,
+		       int iovcnt, int64_t pos, unsigned int flags)
+{
+	uint64_t at = (uint64_t)pos;
+
+	if (pos < -1)
+		return -EINVAL;
+	return do_writev(task, fd, iov, iovcnt, pos == -1 ? NULL : &at, flags);
+}
+
+ssize_t berth_preadv(struct berth_task *task, int fd, const struct iovec *iov,
+		     int iovcnt, int64_t pos)
+{
+	return pos < 0 ? -EINVAL : berth_preadv2(task, fd, iov, iovcnt, pos, 0);
+}
+
+ssize_t berth_pwritev(struct berth_task *task, int fd, const struct iovec *iov,
+		      int iovcnt, int64_t pos)
+{
+	return pos < 0 ? -EINVAL
+		       : berth_pwritev2(task, fd, iov, iovcnt, pos, 0);
 }
 
 /* ---- Seek ---- */
@@ -367,45 +532,62 @@ static int64_t seek_current(struct file *file, int64_t offset)
 	return to;
 }
 
-static noinline int64_t seek_other(struct file *file, int64_t offset,
-				   int whence)
+static int64_t seek_end(struct file *file, int64_t offset)
 {
-	struct inode *inode = file->inode;
-	uint64_t size = inode_size(inode);
 	int64_t to;
 
-	if (whence == SEEK_CUR)
-		return seek_current(file, offset);
-	if (!S_ISREG(inode_mode(inode)))
-		return -EINVAL;
-	switch (whence) {
-	case SEEK_END:
-		if (__builtin_add_overflow((int64_t)size, offset, &to))
-			return -EINVAL;
-		break;
-	case SEEK_DATA:
-	case SEEK_HOLE:
-		if (offset < 0 || (uint64_t)offset >= size)
-			return -ENXIO;
-		to = inode->ops->seek(inode, (uint64_t)offset, size,
-				      whence == SEEK_DATA);
-		if (to < 0)
-			return to;
-		break;
-	default:
-		return -EINVAL;
-	}
-	if (to < 0)
+	if (__builtin_add_overflow((int64_t)inode_size(file->inode), offset,
+				   &to) ||
+	    to < 0)
 		return -EINVAL;
 	store_relaxed(&file->pos, (uint64_t)to);
 	return to;
 }
 
+static noinline int64_t seek_other(struct file *file, int64_t offset,
+				   int whence)
+{
+	if (whence == SEEK_CUR)
+		return seek_current(file, offset);
+	if (whence != SEEK_END || !S_ISREG(inode_mode(file->inode)))
+		return -EINVAL;
+	return seek_end(file, offset);
+}
+
+/* Where data or a hole is: what changes that is kept out meanwhile. */
+static noinline int64_t seek_data(struct berth_task *task, int fd,
+				  int64_t offset, bool data)
+{
+	struct file *file = vfs_get(task, fd, FMODE_OPEN);
+	struct inode *inode;
+	int64_t to = -EINVAL;
+
+	if (!file)
+		return -EBADF;
+	inode = file->inode;
+	if (!S_ISREG(inode_mode(inode)))
+		goto out_put_file;
+	mutex_lock(&inode->lock);
+	to = -ENXIO;
+	if (offset >= 0 && (uint64_t)offset < inode->size)
+		to = inode->ops->seek(inode, (uint64_t)offset, data);
+	mutex_unlock(&inode->lock);
+	if (to >= 0)
+		store_relaxed(&file->pos, (uint64_t)to);
+out_put_file:
+	fput(&file->base);
+	rcu_poll();
+	return to;
+}
+
 int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset, int whence)
 {
-	struct file *file = vfs_borrow(task, fd, FMODE_OPEN);
+	struct file *file;
 	int64_t ret = offset;
 
+	if (unlikely(whence == SEEK_DATA || whence == SEEK_HOLE))
+		return seek_data(task, fd, offset, whence == SEEK_DATA);
+	file = vfs_borrow(task, fd, FMODE_OPEN);
 	if (unlikely(!file))
 		return -EBADF;
 	/* Relaxed: the offset orders nothing but itself. */
@@ -416,94 +598,5 @@ int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset, int whence)
 	else
 		ret = seek_other(file, offset, whence);
 	vfs_return(file);
-	return ret;
-}
-
-/* ---- Truncate ---- */
-
-void inode_truncate(struct inode *inode, uint64_t size)
-{
-	uint64_t old = inode->size;
-
-	attr_begin(inode);
-	inode_set_size(inode, size);
-	attr_end(inode);
-	inode_touch(inode, inode_now(inode), true);
-	if (size < old)
-		inode->ops->truncate(inode, size);
-}
-
-/* Inside the gate.  By path, a size that is there already leaves the times. */
-static void truncate_locked(struct inode *inode, const struct cred *cred,
-			    uint64_t size, bool always)
-{
-	mutex_lock(&inode->lock);
-	inode_kill_setid(inode, cred);
-	if (always || inode->size != size || inode->blocks)
-		inode_truncate(inode, size);
-	mutex_unlock(&inode->lock);
-}
-
-int berth_ftruncate(struct berth_task *task, int fd, int64_t length)
-{
-	struct file *file;
-	struct cred *cred;
-	int ret = -EINVAL;
-
-	if (length < 0)
-		return -EINVAL;
-	file = vfs_get(task, fd, FMODE_OPEN);
-	if (!file)
-		return -EBADF;
-	if (!(file->fmode & FMODE_WRITE) || !S_ISREG(inode_mode(file->inode)))
-		goto out_put_file;
-	cred = cred_get(task);
-	mnt_want_write_file(&file->inode->vfs->mnt);
-	truncate_locked(file->inode, cred, (uint64_t)length, true);
-	mnt_drop_write(&file->inode->vfs->mnt);
-	cred_put(cred);
-	ret = 0;
-out_put_file:
-	fput(&file->base);
-	rcu_poll();
-	return ret;
-}
-
-static int truncate_inode(struct inode *inode, const struct cred *cred,
-			  uint64_t size)
-{
-	int ret;
-
-	if (inode_is_dir(inode))
-		return -EISDIR;
-	if (!S_ISREG(inode_mode(inode)))
-		return -EINVAL;
-	ret = mnt_want_write(&inode->vfs->mnt);
-	if (ret)
-		return ret;
-	ret = inode_permission(inode, cred, MAY_WRITE);
-	if (!ret)
-		truncate_locked(inode, cred, size, false);
-	mnt_drop_write(&inode->vfs->mnt);
-	return ret;
-}
-
-int berth_truncate(struct berth_task *task, const char *path, int64_t length)
-{
-	struct inode *inode;
-	struct cred *cred;
-	int ret;
-
-	if (length < 0)
-		return -EINVAL;
-	cred = cred_get(task);
-	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
-			&inode);
-	if (!ret) {
-		ret = truncate_inode(inode, cred, (uint64_t)length);
-		iput(inode);
-	}
-	cred_put(cred);
-	rcu_poll();
 	return ret;
 }

@@ -58,8 +58,10 @@ struct renaming {
 	struct dentry *old;    /* the entry that moves */
 	struct dentry *target; /* what is in its place, or NULL */
 	struct dentry *fresh;  /* the entry in the new place */
-	struct dentry *back;   /* an exchange: the entry in the old place */
+	struct dentry *back;   /* the entry in the old place, or NULL */
+	struct inode *white;   /* what that shows, unless it is an exchange */
 	bool exchange;
+	bool whiteout;
 };
 
 static int find_both(struct renaming *r, const struct parent *from,
@@ -124,22 +126,28 @@ static int may_rename(const struct renaming *r, const struct cred *cred)
 
 /* All that a rename needs, before it changes anything. */
 static int rename_prepare(struct renaming *r, const struct parent *from,
-			  const struct parent *to)
+			  const struct parent *to, const struct cred *cred)
 {
-	r->fresh = d_alloc(r->old->inode, &to->last);
-	if (!r->fresh)
-		return -ENOMEM;
-	if (r->exchange && r->target) {
-		r->back = d_alloc(r->target->inode, &from->last);
-		if (!r->back)
-			goto out_free_fresh;
-	} else if (!r->target && d_prepare(r->newdir)) {
-		goto out_free_fresh;
-	}
-	return 0;
+	struct inode *other = NULL;
+	int ret;
 
-out_free_fresh:
+	if (r->whiteout) {
+		ret = whiteout_create(r->olddir, cred, &r->white);
+		if (ret)
+			return ret;
+		other = r->white;
+	} else if (r->exchange && r->target) {
+		other = r->target->inode;
+	}
+	r->fresh = d_alloc(r->old->inode, &to->last);
+	r->back = other ? d_alloc(other, &from->last) : NULL;
+	if (r->fresh && (r->back || !other) &&
+	    (r->target || !d_prepare(r->newdir)))
+		return 0;
 	d_free(r->fresh);
+	d_free(r->back);
+	if (r->white)
+		inode_free(r->white);
 	return -ENOMEM;
 }
 
@@ -173,21 +181,20 @@ struct leftover {
 
 static void rename_entries(const struct renaming *r)
 {
-	struct dentry *old = r->old, *target = r->target;
 	struct inode *olddir = r->olddir, *newdir = r->newdir;
 
-	if (r->exchange) {
-		d_replace(newdir, target, r->fresh);
-		d_replace(olddir, old, r->back);
-	} else if (target) {
-		d_replace(newdir, target, r->fresh);
-		d_remove(olddir, old);
-	} else if (olddir == newdir) {
-		d_replace(olddir, old, r->fresh);
-	} else {
+	if (r->target) {
+		d_replace(newdir, r->target, r->fresh);
+	} else if (olddir != newdir || r->back) {
 		d_add(newdir, r->fresh);
-		d_remove(olddir, old);
+	} else {
+		d_replace(olddir, r->old, r->fresh);
+		return;
 	}
+	if (r->back)
+		d_replace(olddir, r->old, r->back);
+	else
+		d_remove(olddir, r->old);
 }
 
 /* Under all locks: can not fail. */
@@ -238,7 +245,7 @@ static int rename_locked(struct renaming *r, const struct parent *from,
 	ret = -ENOTEMPTY;
 	if (other && !r->exchange && inode_is_dir(other) && other->dir.entries)
 		goto out_unlock;
-	ret = rename_prepare(r, from, to);
+	ret = rename_prepare(r, from, to, cred);
 	if (!ret)
 		rename_commit(r, left);
 out_unlock:
@@ -246,11 +253,11 @@ out_unlock:
 	return ret;
 }
 
-/* One of the flags, or none. */
 bool rename_flags_are_valid(unsigned int flags)
 {
-	return flags == 0 || flags == BERTH_RENAME_NOREPLACE ||
-	       flags == BERTH_RENAME_EXCHANGE;
+	if (flags & BERTH_RENAME_EXCHANGE)
+		return flags == BERTH_RENAME_EXCHANGE;
+	return !(flags & ~(BERTH_RENAME_NOREPLACE | BERTH_RENAME_WHITEOUT));
 }
 
 static int check_rename(const struct parent *from, const struct parent *to,
@@ -281,7 +288,8 @@ int do_rename(struct parent *from, struct parent *to, const struct cred *cred,
 	struct berth_vfs *vfs = from->dir->vfs;
 	struct renaming r = { .olddir = from->dir,
 			      .newdir = to->dir,
-			      .exchange = flags & BERTH_RENAME_EXCHANGE };
+			      .exchange = flags & BERTH_RENAME_EXCHANGE,
+			      .whiteout = flags & BERTH_RENAME_WHITEOUT };
 	struct leftover left = { 0 };
 	int ret;
 

@@ -232,29 +232,6 @@ int berth_vfs_destroy(struct berth_vfs *vfs)
 	return 0;
 }
 
-static uint64_t free_of(uint64_t max, uint64_t used)
-{
-	return used < max ? max - used : 0;
-}
-
-void berth_vfs_statfs(struct berth_vfs *vfs, struct berth_statfs *st)
-{
-	uint64_t pages, inodes;
-
-	/* What is freed counts as free, though a reader may still see it. */
-	rcu_drain();
-	pages = load_relaxed(&vfs->pages.used);
-	inodes = load_relaxed(&vfs->used_inodes);
-	*st = (struct berth_statfs){
-		.blocks = vfs->pages.max,
-		.blocks_free = free_of(vfs->pages.max, pages),
-		.inodes = vfs->max_inodes,
-		.inodes_free = free_of(vfs->max_inodes, inodes),
-		.block_size = PAGE_SIZE,
-		.name_max = NAME_MAX_BYTES,
-	};
-}
-
 /* ---- Tasks ---- */
 
 static struct bytes task_bytes(void)
