@@ -31,6 +31,16 @@ static void room_in_a_new_file(struct trace *t)
 	is(t, 0, t_ftruncate(t, fd, 0));
 	is(t, 0, t_fstat(t, fd));
 	is(t, 0, (int64_t)t->out.st.blocks);
+	/* To set the size that is there gives back what lies beyond. */
+	is(t, 0, t_fallocate(t, fd, KEEP, 0, PAGE));
+	is(t, 0, t_ftruncate(t, fd, 0));
+	t_fstat(t, fd);
+	is(t, 0, t_fallocate(t, fd, KEEP, 0, PAGE));
+	is(t, 0, t_truncate(t, "f", 0));
+	t_fstat(t, fd);
+	is(t, 0, t_fallocate(t, fd, KEEP, 0, PAGE));
+	t_open(t, "f", O_RDONLY | O_TRUNC, 0);
+	t_fstat(t, fd);
 }
 
 static void data_stays(struct trace *t)

@@ -184,6 +184,7 @@ static void nameless_file(struct trace *t)
 	is(t, -ENOTDIR, t_open(t, "f", O_TMPFILE | O_RDWR, 0600));
 	is(t, -ENOENT, t_open(t, "missing", O_TMPFILE | O_RDWR, 0600));
 	t_symlink(t, "d", "l");
+	is(t, -ENOTDIR, t_open(t, "l", O_TMPFILE | O_WRONLY | O_NOFOLLOW, 0));
 	is(t, 1, t_open(t, "l", O_TMPFILE | O_WRONLY, 0));
 	t_fstat(t, 1);
 	is(t, 2,

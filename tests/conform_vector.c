@@ -66,6 +66,9 @@ static void counts(struct trace *t)
 	is(t, -EBADF, t_readv(t, 77, 5, -1, 0));
 	is(t, -EINVAL, t_readv(t, 77, 5, 1, -2));
 	is(t, -EISDIR, t_readv(t, dir, 5, 1, -1));
+	is(t, -EOPNOTSUPP,
+	   t_call(t, .kind = OP_READV, .fd = dir, .size = 5, .cmd = 1,
+		  .flags = BERTH_RWF_APPEND));
 	is(t, 0, t_readv(t, dir, 0, 1, -1));
 	is(t, -EINVAL, t_readv(t, dir, 5, -1, -1));
 	is(t, -EINVAL, t_readv(t, fd, 5, 1, INT64_MAX));

@@ -42,6 +42,7 @@ struct step {
 
 struct sequence {
 	struct fs_options options;
+	bool allocates; /* keeps room, so where data is cannot be compared */
 	struct step *steps[STEPS];
 	size_t count;
 };
@@ -110,6 +111,8 @@ static unsigned int open_flags(struct random *random)
 			flags |= more[i];
 	if (flags & O_CREAT) /* old kernels made a file of both */
 		flags &= ~(unsigned int)O_DIRECTORY;
+	else if (random_once_in(random, 25))
+		flags |= O_TMPFILE;
 	if (random_once_in(random, 200))
 		flags |= O_ACCMODE;
 	return flags;
@@ -185,6 +188,9 @@ static enum op_kind random_kind(struct random *random)
 		{ OP_LINK, 10 },    { OP_UNLINK, 10 }, { OP_RENAME, 24 },
 		{ OP_READLINK, 3 }, { OP_CHDIR, 5 },   { OP_FCHDIR, 2 },
 		{ OP_GETCWD, 2 },   { OP_UMASK, 1 },   { OP_CRED, 6 },
+		{ OP_READV, 4 },    { OP_WRITEV, 5 },  { OP_FALLOCATE, 8 },
+		{ OP_FSYNC, 1 },    { OP_OPEN2, 8 },   { OP_SYNC_RANGE, 1 },
+		{ OP_STATFS, 3 },
 	};
 	const size_t kinds = sizeof(weights) / sizeof(weights[0]);
 	unsigned int total = 0, at;
@@ -203,7 +209,16 @@ static unsigned int random_flags(struct random *random, enum op_kind kind)
 {
 	switch (kind) {
 	case OP_OPEN:
+	case OP_OPEN2:
 		return open_flags(random);
+	case OP_FALLOCATE:
+		return ONE_OF(random, 0, 0, BERTH_FALLOC_KEEP_SIZE,
+			      BERTH_FALLOC_KEEP_SIZE | BERTH_FALLOC_PUNCH_HOLE,
+			      BERTH_FALLOC_KEEP_SIZE | BERTH_FALLOC_PUNCH_HOLE,
+			      BERTH_FALLOC_ZERO_RANGE);
+	case OP_READV:
+	case OP_WRITEV:
+		return ONE_OF(random, 0, 0, BERTH_RWF_APPEND, BERTH_RWF_DSYNC);
 	case OP_DUP3:
 		return ONE_OF(random, 0, O_CLOEXEC);
 	case OP_STAT:
@@ -212,12 +227,13 @@ static unsigned int random_flags(struct random *random, enum op_kind kind)
 		return ONE_OF(random, 0, BERTH_AT_SYMLINK_NOFOLLOW,
 			      BERTH_AT_EMPTY_PATH);
 	case OP_LINK:
-		return ONE_OF(random, 0, 0, BERTH_AT_SYMLINK_FOLLOW);
+		return ONE_OF(random, 0, 0, BERTH_AT_SYMLINK_FOLLOW,
+			      BERTH_AT_EMPTY_PATH);
 	case OP_UNLINK:
 		return ONE_OF(random, 0, 0, BERTH_AT_REMOVEDIR);
 	case OP_RENAME:
 		return ONE_OF(random, 0, 0, 0, BERTH_RENAME_NOREPLACE,
-			      BERTH_RENAME_EXCHANGE);
+			      BERTH_RENAME_EXCHANGE, BERTH_RENAME_WHITEOUT);
 	default:
 		return 0;
 	}
@@ -241,6 +257,27 @@ static void random_command(struct random *random, struct op *op)
 		break;
 	case OP_ACCESS:
 		op->cmd = (int)random_below(random, 8);
+		break;
+	case OP_READV:
+	case OP_WRITEV:
+		op->cmd = (int)random_below(random, 6);
+		if (random_once_in(random, 2))
+			op->pos = -1;
+		break;
+	case OP_FALLOCATE:
+		/* The kernel has no mercy on large ranges. */
+		op->pos = random_below(random, 6 * PAGE);
+		break;
+	case OP_FSYNC:
+		op->cmd = (int)random_below(random, 3);
+		break;
+	case OP_OPEN2:
+		op->resolve = ONE_OF(
+			random, 0, BERTH_RESOLVE_BENEATH, BERTH_RESOLVE_IN_ROOT,
+			BERTH_RESOLVE_NO_SYMLINKS,
+			BERTH_RESOLVE_IN_ROOT | BERTH_RESOLVE_NO_SYMLINKS);
+		if (!(op->flags & O_CREAT) && random_below(random, 8))
+			op->mode = 0;
 		break;
 	default:
 		break;
@@ -277,6 +314,7 @@ static bool is_of_a_number(enum op_kind kind)
 {
 	switch (kind) {
 	case OP_OPEN:
+	case OP_OPEN2:
 	case OP_STAT:
 	case OP_ACCESS:
 	case OP_CHMOD:
@@ -372,6 +410,7 @@ static void random_sequence(struct random *random, bool limited,
 		sequence->steps[i] = &steps[i];
 	}
 	steps[i - 1].kind = TREE;
+	sequence->allocates = random_once_in(random, 2);
 }
 
 /* ---- Running them ---- */
@@ -402,15 +441,25 @@ static bool is_named_directory(struct fs *fs, int fd, const char *path)
  * its place under nr_inodes while a file that was in it is open.
  */
 static bool is_left_out(struct fs *fs, const struct op *op,
-			const struct op *cred, bool few_inodes)
+			const struct op *cred, const struct sequence *sequence)
 {
+	bool few_inodes = sequence->options.nr_inodes != 0;
+
 	switch (op->kind) {
+	case OP_FALLOCATE:
+		return !sequence->allocates;
+	case OP_STATFS:
+		return !few_inodes;
 	case OP_LSEEK:
+		if (sequence->allocates && op->cmd > SEEK_END)
+			return true;
 		/* Positions in a directory are each side's own. */
 		return is_open_directory(fs, op->fd) &&
 		       (op->cmd != SEEK_SET || op->pos);
 	case OP_LINK:
-		return hardlinks_are_protected && cred->uid;
+		/* The kernel asks who opened the file, too. */
+		return cred->uid && (hardlinks_are_protected ||
+				     (op->flags & BERTH_AT_EMPTY_PATH));
 	case OP_UNLINK:
 		return few_inodes && op->flags;
 	case OP_RENAME:
@@ -475,8 +524,7 @@ static void run_steps(struct fs *fs, void *arg)
 			fs_print_listing(out, fs, step->path);
 			break;
 		case CALL:
-			if (is_left_out(fs, &step->op, &cred,
-					sequence->options.nr_inodes != 0)) {
+			if (is_left_out(fs, &step->op, &cred, sequence)) {
 				fputs("left out", out);
 				break;
 			}
@@ -486,6 +534,7 @@ static void run_steps(struct fs *fs, void *arg)
 				cred = step->op;
 			if (outcome.ret == -ENOSPC &&
 			    (step->op.kind == OP_WRITE ||
+			     step->op.kind == OP_WRITEV ||
 			     step->op.kind == OP_PWRITE))
 				forget_failed_write(fs, step->op.fd, &cred);
 			break;

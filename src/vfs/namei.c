@@ -57,7 +57,7 @@ static int walk_start(struct nameidata *nd, struct berth_task *task, int dirfd,
 	if (*path == '/' && likely(!(nd->flags & WALK_IN_ROOT)))
 		return walk_jump_root(nd);
 	ret = walk_start_at(nd, task, dirfd);
-	if (unlikely(nd->flags & WALK_SCOPED))
+	if (!ret && unlikely(nd->flags & WALK_SCOPED))
 		nd->root = nd->inode;
 	return ret;
 }

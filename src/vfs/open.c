@@ -112,11 +112,15 @@ static int may_open(const struct inode *inode, const struct cred *cred,
 	return S_ISREG(mode) || S_ISDIR(mode) ? 0 : -ENXIO;
 }
 
+static unsigned int walk_of(const struct opening *how)
+{
+	return how->flags & O_NOFOLLOW ? how->walk : how->walk | WALK_FOLLOW;
+}
+
 /* Walk to what exists and own it. */
 static int open_existing(struct file *file, struct berth_task *task,
 			 const struct opening *how)
 {
-	unsigned int follow = how->flags & O_NOFOLLOW ? 0 : WALK_FOLLOW;
 	struct nameidata nd;
 	int ret;
 
@@ -124,8 +128,7 @@ static int open_existing(struct file *file, struct berth_task *task,
 	/* As RCU(cred_get:A). */
 	nd.cred = rcu_dereference(task->cred);
 	do {
-		ret = path_walk(&nd, task, how->dirfd, how->path,
-				follow | how->walk);
+		ret = path_walk(&nd, task, how->dirfd, how->path, walk_of(how));
 		if (!ret)
 			ret = may_open(nd.inode, nd.cred, how->flags,
 				       may_of(how->flags));
@@ -219,8 +222,8 @@ static int open_tmpfile(struct file *file, struct berth_task *task,
 	struct inode *dir;
 	int ret;
 
-	ret = inode_get(task, cred, how->dirfd, how->path,
-			WALK_FOLLOW | how->walk, false, &dir);
+	ret = inode_get(task, cred, how->dirfd, how->path, walk_of(how), false,
+			&dir);
 	if (ret)
 		goto out_put_cred;
 	ret = -ENOTDIR;
@@ -485,7 +488,7 @@ int berth_inode_open(struct berth_task *task, struct berth_inode *handle,
 	struct file *file;
 	int fd, ret;
 
-	flags &= ~(unsigned int)(O_CREAT | O_EXCL);
+	flags &= ~(O_CREAT | O_EXCL | TMPFILE_FLAG);
 	ret = open_flags(&flags);
 	if (!ret && inode->vfs != task->vfs)
 		ret = -EXDEV;
@@ -550,6 +553,7 @@ int berth_inode_create(struct berth_task *task, struct berth_inode *dir,
 	bool created;
 	int fd, ret;
 
+	flags |= O_CREAT;
 	ret = open_flags(&flags);
 	if (!ret && inode_of_handle(dir)->vfs != task->vfs)
 		ret = -EXDEV;

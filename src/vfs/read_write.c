@@ -382,8 +382,10 @@ static ssize_t iov_count(const struct iovec *iov, int iovcnt)
 	return (ssize_t)count;
 }
 
-static int rwf_check(unsigned int flags)
+static int rwf_check(unsigned int flags, bool regular)
 {
+	if (!regular)
+		return flags & ~BERTH_RWF_HIPRI ? -EOPNOTSUPP : -EISDIR;
 	if (flags & ~RWF_KNOWN)
 		return -EOPNOTSUPP;
 	if ((flags & BERTH_RWF_APPEND) && (flags & BERTH_RWF_NOAPPEND))
@@ -430,9 +432,7 @@ static ssize_t vector_check(const struct file *file, const struct iovec *iov,
 	/* Relaxed: the offset orders nothing but itself. */
 	ret = rw_check(pos ? *pos : load_relaxed(&file->pos), (size_t)count);
 	if (!ret)
-		ret = rwf_check(flags);
-	if (!ret && !S_ISREG(inode_mode(file->inode)))
-		ret = -EISDIR;
+		ret = rwf_check(flags, S_ISREG(inode_mode(file->inode)));
 	return ret ? ret : count;
 }
 

@@ -30,7 +30,8 @@ void inode_truncate(struct inode *inode, uint64_t size)
 	inode_set_size(inode, size);
 	attr_end(inode);
 	inode_touch(inode, inode_now(inode), true);
-	if (size < old)
+	/* There may be room beyond the end, also of a size that stays. */
+	if (size <= old)
 		inode->ops->truncate(inode, size);
 }
 

@@ -373,6 +373,7 @@ const struct fuse_lowlevel_ops server_ops = {
 	.write = op_write,
 	.release = op_release,
 	.lseek = op_lseek,
+	.fallocate = op_fallocate,
 	.opendir = op_opendir,
 	.readdir = op_readdir,
 	.readdirplus = op_readdirplus,

@@ -156,6 +156,21 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
 		fuse_reply_lseek(req, found);
 }
 
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset,
+		  off_t length, struct fuse_file_info *fi)
+{
+	unsigned int tries = 0;
+	int error;
+
+	do
+		error = berth_fallocate(server_of(req)->host, (int)fi->fh,
+					(unsigned int)mode, offset, length);
+	while (error == -ENOSPC && worker_waits_for_space(req, &tries));
+	if (!error)
+		reply_changed(req, ino);
+	reply_error(req, error);
+}
+
 /* Of a directory, too. */
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {

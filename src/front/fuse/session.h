@@ -57,6 +57,8 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
 	      off_t pos, struct fuse_file_info *fi);
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
 	      struct fuse_file_info *fi);
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset,
+		  off_t length, struct fuse_file_info *fi);
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 
 /* ops_dir.c */
