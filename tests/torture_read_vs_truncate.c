@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Invariant V2: a reader sees no byte that was never written, while the file is
- * cut, grown and written again, and pages change hands between files.
+ * cut, grown, punched, given room and written again, in one piece or several,
+ * and pages change hands between files.
  *
  * Byte i of the file is pattern(i), or zero where it was cut off.  Another file
  * holds a byte that is neither.
@@ -38,9 +39,38 @@ static void cut_and_regrow(struct worker *me, struct berth_task *mine, int fd)
 	struct shared *shared = me->shared;
 	unsigned int cut = random_below(&me->random, SIZE);
 
-	check_equal(berth_ftruncate(mine, fd, cut), 0);
-	check_equal(berth_ftruncate(mine, fd, SIZE), 0);
+	if (random_once_in(&me->random, 2)) {
+		check_equal(berth_ftruncate(mine, fd, cut), 0);
+		check_equal(berth_ftruncate(mine, fd, SIZE), 0);
+	} else {
+		check_equal(berth_fallocate(mine, fd,
+					    BERTH_FALLOC_PUNCH_HOLE |
+						    BERTH_FALLOC_KEEP_SIZE,
+					    cut, SIZE - cut),
+			    0);
+	}
+	if (random_once_in(&me->random, 2))
+		check_equal(berth_fallocate(mine, fd, 0, cut, SIZE - cut), 0);
 	atomic_store(&shared->cut, cut);
+}
+
+/* All of the pattern, in up to five pieces. */
+static void write_again(struct worker *me, struct berth_task *mine, int fd)
+{
+	struct shared *shared = me->shared;
+	unsigned int n = 1 + random_below(&me->random, 5), i;
+	size_t at = 0, end;
+	struct iovec iov[5];
+
+	for (i = 0; i < n; i++) {
+		end = i + 1 < n ? at + random_below(&me->random,
+						    (unsigned int)(SIZE - at))
+				: SIZE;
+		iov[i].iov_base = shared->pattern + at;
+		iov[i].iov_len = end - at;
+		at = end;
+	}
+	check_equal(berth_pwritev(mine, fd, iov, (int)n, 0), SIZE);
 }
 
 static void truncate_and_write(struct worker *me)
@@ -56,8 +86,7 @@ static void truncate_and_write(struct worker *me)
 		if (random_once_in(&me->random, 2))
 			sched_yield();
 		atomic_fetch_add(&shared->phase, 1);
-		check_equal(berth_pwrite(mine, fd, shared->pattern, SIZE, 0),
-			    SIZE);
+		write_again(me, mine, fd);
 	}
 	berth_task_destroy(mine);
 }
