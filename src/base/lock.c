@@ -48,16 +48,22 @@ noinline void mutex_lock_slow(struct mutex *mutex)
 		sys_futex_wait(&mutex->state, 2u);
 }
 
+noinline bool seq_read_spin(const struct seqcount *seq)
+{
+	unsigned int i;
+
+	for (i = 0; i < SPINS; i++) {
+		if (!(load_relaxed(&seq->sequence) & 1))
+			return true;
+		spin_pause(i);
+	}
+	return false;
+}
+
 noinline void seq_read_wait(const struct seqcount *seq)
 {
-	unsigned int i, tries = 0;
+	unsigned int tries = 0;
 
-	for (;;) {
-		for (i = 0; i < SPINS; i++) {
-			if (!(load_relaxed(&seq->sequence) & 1))
-				return;
-			spin_pause(i);
-		}
+	while (!seq_read_spin(seq))
 		sys_yield(tries++);
-	}
 }

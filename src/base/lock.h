@@ -90,6 +90,8 @@ struct seqcount {
 };
 
 void seq_read_wait(const struct seqcount *seq);
+/* Spin for a short time; is the counter even now? */
+bool seq_read_spin(const struct seqcount *seq);
 
 /* Waits while a writer is at work; writers are short. */
 static inline uint32_t seq_read_begin(const struct seqcount *seq)
@@ -100,6 +102,17 @@ static inline uint32_t seq_read_begin(const struct seqcount *seq)
 	while (unlikely((start = load_acquire(&seq->sequence)) & 1))
 		seq_read_wait(seq);
 	return start;
+}
+
+/* The same where nobody may wait for long: false when he would have to. */
+static inline bool seq_read_try_begin(const struct seqcount *seq,
+				      uint32_t *start)
+{
+	/* As ACQ(seq_read_begin:A). */
+	while (unlikely((*start = load_acquire(&seq->sequence)) & 1))
+		if (!seq_read_spin(seq))
+			return false;
+	return true;
 }
 
 /*

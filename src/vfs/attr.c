@@ -20,6 +20,7 @@ static unsigned int walk_of(unsigned int flags)
 int berth_fstatat(struct berth_task *task, int dirfd, const char *path,
 		  struct berth_stat *st, unsigned int flags)
 {
+	unsigned int tries = 0;
 	struct nameidata nd;
 	bool empty;
 	int ret;
@@ -31,14 +32,16 @@ int berth_fstatat(struct berth_task *task, int dirfd, const char *path,
 	if (ret)
 		return ret;
 	rcu_read_lock();
-	/* As RCU(cred_get:A). */
-	nd.cred = rcu_dereference(task->cred);
-	if (empty)
-		ret = inode_of_fd(task, dirfd, &nd.inode);
-	else
-		ret = path_walk(&nd, task, dirfd, path, walk_of(flags));
-	if (!ret)
-		inode_stat(nd.inode, st);
+	do {
+		/* As RCU(cred_get:A). */
+		nd.cred = rcu_dereference(task->cred);
+		if (empty)
+			ret = inode_of_fd(task, dirfd, &nd.inode);
+		else
+			ret = path_walk(&nd, task, dirfd, path, walk_of(flags));
+		if (!ret && unlikely(!inode_try_stat(nd.inode, st)))
+			ret = LOOKUP_AGAIN;
+	} while (lookup_pause(ret, &tries));
 	rcu_read_unlock();
 	return ret;
 }
@@ -55,15 +58,30 @@ int berth_lstat(struct berth_task *task, const char *path,
 			     BERTH_AT_SYMLINK_NOFOLLOW);
 }
 
-int berth_fstat(struct berth_task *task, int fd, struct berth_stat *st)
+/* The file is owned while one waits. */
+static noinline int fstat_waiting(struct berth_task *task, int fd,
+				  struct berth_stat *st)
 {
-	struct file *file = vfs_borrow(task, fd, 0);
+	struct file *file = vfs_get(task, fd, 0);
 
 	if (!file)
 		return -EBADF;
 	inode_stat(file->inode, st);
-	vfs_return(file);
+	fput(&file->base);
+	rcu_poll();
 	return 0;
+}
+
+int berth_fstat(struct berth_task *task, int fd, struct berth_stat *st)
+{
+	struct file *file = vfs_borrow(task, fd, 0);
+	bool done;
+
+	if (unlikely(!file))
+		return -EBADF;
+	done = inode_try_stat(file->inode, st);
+	vfs_return(file);
+	return likely(done) ? 0 : fstat_waiting(task, fd, st);
 }
 
 int access_check(const struct inode *inode, const struct cred *cred, int mode)

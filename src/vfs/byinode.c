@@ -77,20 +77,18 @@ uint64_t berth_inode_generation(const struct berth_inode *handle)
 static int lookup_name(struct berth_task *task, const struct parent *parent,
 		       struct inode **inode)
 {
+	unsigned int tries = 0;
 	int ret;
 
 	rcu_read_lock();
-	/* As RCU(cred_get:A). */
-	ret = inode_permission(parent->dir, rcu_dereference(task->cred),
-			       MAY_EXEC);
-	while (!ret) {
-		*inode =
-			dir_step(parent->dir, parent->last_type, &parent->last);
-		if (!*inode)
-			ret = -ENOENT;
-		else if (igrab(*inode))
-			break;
-	}
+	do {
+		/* As RCU(cred_get:A). */
+		ret = inode_permission(parent->dir, rcu_dereference(task->cred),
+				       MAY_EXEC);
+		if (!ret)
+			ret = dir_step(parent->dir, parent->last_type,
+				       &parent->last, inode);
+	} while (lookup_pause(ret, &tries) || (!ret && !igrab(*inode)));
 	rcu_read_unlock();
 	return ret;
 }

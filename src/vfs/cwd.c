@@ -113,7 +113,7 @@ static int path_of_dir(struct inode *dir, struct inode *root,
 			return -ENOENT;
 		path_prepend(path, self->name, self->len);
 		path_prepend(path, "/", 1);
-		/* As RCU(dir_step:A). */
+		/* As RCU(dir_parent:A). */
 		dir = rcu_dereference(dir->dir.parent);
 	}
 	if (path->len == 1)
@@ -123,23 +123,35 @@ static int path_of_dir(struct inode *dir, struct inode *root,
 	return 0;
 }
 
-ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size)
+/* In a read section; LOOKUP_AGAIN as d_lookup(). */
+static int path_of_cwd(struct berth_task *task, struct path_buffer *path)
 {
-	struct path_buffer path = { .buf = buf, .size = size };
-	struct berth_vfs *vfs = task->vfs;
-	struct inode *cwd, *root;
+	/* As RCU(task_dir_get:A). */
+	struct inode *root = rcu_dereference(task->root);
+	/* As RCU(task_dir_get:A). */
+	struct inode *cwd = rcu_dereference(task->cwd);
+	struct seqcount *renames = &task->vfs->rename_seq;
 	uint32_t seq;
 	int ret;
 
-	rcu_read_lock();
-	/* As RCU(task_dir_get:A). */
-	root = rcu_dereference(task->root);
-	/* As RCU(task_dir_get:A). */
-	cwd = rcu_dereference(task->cwd);
 	do {
-		seq = seq_read_begin(&vfs->rename_seq);
-		ret = path_of_dir(cwd, root, &path);
-	} while (seq_read_retry(&vfs->rename_seq, seq));
+		if (!seq_read_try_begin(renames, &seq))
+			return LOOKUP_AGAIN;
+		ret = path_of_dir(cwd, root, path);
+	} while (seq_read_retry(renames, seq));
+	return ret;
+}
+
+ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size)
+{
+	struct path_buffer path = { .buf = buf, .size = size };
+	unsigned int tries = 0;
+	int ret;
+
+	rcu_read_lock();
+	do {
+		ret = path_of_cwd(task, &path);
+	} while (lookup_pause(ret, &tries));
 	rcu_read_unlock();
 	if (ret)
 		return ret;

@@ -89,18 +89,21 @@ static struct dentry *d_walk(struct inode *dir, const struct qstr *name)
 	return dentry;
 }
 
-struct inode *d_lookup(struct inode *dir, const struct qstr *name)
+int d_lookup(struct inode *dir, const struct qstr *name, struct inode **inode)
 {
 	struct dentry *dentry;
 	uint32_t seq;
 
 	do {
-		seq = seq_read_begin(&dir->dir.seq);
+		if (unlikely(!seq_read_try_begin(&dir->dir.seq, &seq)))
+			return LOOKUP_AGAIN;
 		dentry = d_walk(dir, name);
-		if (likely(dentry))
-			return dentry->inode;
+		if (likely(dentry)) {
+			*inode = dentry->inode;
+			return 0;
+		}
 	} while (seq_read_retry(&dir->dir.seq, seq));
-	return NULL;
+	return -ENOENT;
 }
 
 struct dentry *d_find(struct inode *dir, const struct qstr *name)

@@ -17,7 +17,7 @@
  * at some instant during the walk.  If it does not, and dir->seq has changed,
  * an entry may have been moved past it (rehash, rename): it looks again.  A
  * rename holds the seq of both directories odd from before its first change to
- * after its last, and a lookup waits for it to be even before it begins: so
+ * after its last, and a lookup begins when it is even: so
  * nobody who saw the new name sees the old one afterwards (V3).
  *
  * *Locking*.  Modifications hold the directory's inode->lock.
@@ -65,8 +65,14 @@ struct dir_slots {
 /* Fill in a component's length and hash; it ends at '/' or NUL. */
 void qstr_init(struct qstr *qstr, const char *name);
 
-/* In a read section: the inode of a name, or NULL. */
-struct inode *d_lookup(struct inode *dir, const struct qstr *name);
+/*
+ * In a read section: the inode of a name.  0, -ENOENT, or LOOKUP_AGAIN: entries
+ * are on the move, and who moves them does not get on.  He is waited for outside
+ * the read section, by lookup_pause(); then one looks again.
+ */
+int d_lookup(struct inode *dir, const struct qstr *name, struct inode **inode);
+
+#define LOOKUP_AGAIN (-ERESTART) /* never leaves the library */
 
 /* ---- Modifications, under the directory's lock ---- */
 

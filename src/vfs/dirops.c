@@ -122,7 +122,7 @@ static void dir_attach(struct inode *dir, struct dentry *dentry, int64_t now)
 
 	if (S_ISDIR(inode->mode)) {
 		ihold(dir);
-		/* REL(dir_set_parent:A) pairs with RCU(dir_step:A) */
+		/* REL(dir_set_parent:A) pairs with RCU(dir_parent:A) */
 		rcu_assign_pointer(inode->dir.parent, dir);
 		/* REL(dir_set_self:A) pairs with RCU(path_of_dir:A) */
 		rcu_assign_pointer(inode->dir.self, dentry);

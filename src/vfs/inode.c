@@ -91,7 +91,7 @@ void touch_atime(struct inode *inode)
 
 /* ---- Attributes ---- */
 
-void inode_stat(struct inode *inode, struct berth_stat *st)
+bool inode_try_stat(struct inode *inode, struct berth_stat *st)
 {
 	uint64_t blocks;
 	uint32_t seq;
@@ -101,7 +101,8 @@ void inode_stat(struct inode *inode, struct berth_stat *st)
 				   .rdev = inode->rdev,
 				   .btime = time_of_ns(inode->btime) };
 	do {
-		seq = seq_read_begin(&inode->attr_seq);
+		if (unlikely(!seq_read_try_begin(&inode->attr_seq, &seq)))
+			return false;
 		st->mode = seq_load(&inode->mode);
 		st->uid = seq_load(&inode->uid);
 		st->gid = seq_load(&inode->gid);
@@ -114,6 +115,13 @@ void inode_stat(struct inode *inode, struct berth_stat *st)
 	st->blocks = blocks * (PAGE_SIZE / 512);
 	/* Relaxed: written apart from the others, see touch_atime(). */
 	st->atime = time_of_ns(load_relaxed(&inode->atime));
+	return true;
+}
+
+void inode_stat(struct inode *inode, struct berth_stat *st)
+{
+	while (!inode_try_stat(inode, st))
+		seq_read_wait(&inode->attr_seq);
 }
 
 /* ---- Life ---- */

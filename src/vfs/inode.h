@@ -200,8 +200,10 @@ void inode_add_link(struct inode *inode, int links, int64_t now);
 /* No file is larger. */
 #define FILE_SIZE_MAX ((uint64_t)INT64_MAX)
 
-/* Attributes as of one instant. */
+/* Attributes as of one instant.  Not in a read section: may wait. */
 void inode_stat(struct inode *inode, struct berth_stat *st);
+/* The same where waiting is not allowed: false when it would have to. */
+bool inode_try_stat(struct inode *inode, struct berth_stat *st);
 
 /* A file was read: move its atime by relatime's rule, if it may be written. */
 void touch_atime(struct inode *inode);

@@ -78,18 +78,21 @@ static enum last_type type_of(const struct qstr *last)
 	return last->name[1] == '.' ? LAST_DOTDOT : LAST_NORM;
 }
 
-struct inode *dir_step(struct inode *dir, enum last_type type,
-		       const struct qstr *name)
+static struct inode *dir_parent(struct inode *dir)
 {
-	struct inode *parent;
+	/* RCU(dir_parent:A) pairs with REL(dir_set_parent:A) */
+	struct inode *parent = rcu_dereference(dir->dir.parent);
 
-	if (likely(type == LAST_NORM))
-		return d_lookup(dir, name);
-	if (type == LAST_DOT)
-		return dir;
-	/* RCU(dir_step:A) pairs with REL(dir_set_parent:A) */
-	parent = rcu_dereference(dir->dir.parent);
 	return parent ? parent : dir;
+}
+
+int dir_step(struct inode *dir, enum last_type type, const struct qstr *name,
+	     struct inode **inode)
+{
+	if (likely(type == LAST_NORM))
+		return d_lookup(dir, name, inode);
+	*inode = type == LAST_DOT ? dir : dir_parent(dir);
+	return 0;
 }
 
 /* There is no way up from the root, nor out of where one has to stay. */
@@ -99,17 +102,16 @@ static int walk_up(struct nameidata *nd, struct inode **parent)
 	*parent = nd->inode;
 	if (nd->inode == nd->root)
 		return nd->flags & WALK_BENEATH ? -EXDEV : 0;
-	*parent = dir_step(nd->inode, LAST_DOTDOT, &nd->last);
+	*parent = dir_parent(nd->inode);
 	return 0;
 }
 
-/* *@child is what the last component means, or NULL. */
+/* What the last component means. */
 static int walk_last(struct nameidata *nd, struct inode **child)
 {
 	if (unlikely(nd->last_type == LAST_DOTDOT))
 		return walk_up(nd, child);
-	*child = dir_step(nd->inode, nd->last_type, &nd->last);
-	return 0;
+	return dir_step(nd->inode, nd->last_type, &nd->last, child);
 }
 
 /* Cut the next component off; returns what follows it. */
@@ -177,11 +179,10 @@ static int walk(struct nameidata *nd, const char *name)
 			     nd->last_type == LAST_NORM))
 			return -EISDIR;
 		ret = walk_last(nd, &child);
-		if (unlikely(ret))
-			return ret;
-		if (!child) {
-			nd->missing = final && (flags & WALK_CREATE);
-			return nd->missing ? 0 : -ENOENT;
+		if (unlikely(ret)) {
+			nd->missing = ret == -ENOENT && final &&
+				      (flags & WALK_CREATE);
+			return nd->missing ? 0 : ret;
 		}
 		if (unlikely(S_ISLNK(inode_mode(child))) &&
 		    (!final || (flags & WALK_FOLLOW) || nd->want_dir)) {
@@ -204,9 +205,12 @@ static int walk(struct nameidata *nd, const char *name)
 static noinline int walk_scoped(struct nameidata *nd, struct berth_vfs *vfs,
 				const char *path)
 {
-	uint32_t seq = seq_read_begin(&vfs->rename_seq);
-	int ret = walk(nd, path);
+	uint32_t seq;
+	int ret;
 
+	if (!seq_read_try_begin(&vfs->rename_seq, &seq))
+		return LOOKUP_AGAIN;
+	ret = walk(nd, path);
 	if (nd->went_up && seq_read_retry(&vfs->rename_seq, seq))
 		return -EAGAIN;
 	return ret;
@@ -287,13 +291,16 @@ int parent_get(struct parent *parent, struct berth_task *task,
 	       const struct cred *cred, int dirfd, const char *path)
 {
 	struct nameidata nd;
+	unsigned int tries = 0;
 	int ret = path_check(path);
 
 	if (ret)
 		return ret;
 	nd.cred = cred;
 	rcu_read_lock();
-	ret = path_walk(&nd, task, dirfd, path, WALK_PARENT);
+	do {
+		ret = path_walk(&nd, task, dirfd, path, WALK_PARENT);
+	} while (lookup_pause(ret, &tries));
 	if (!ret)
 		ret = parent_of_walk(parent, &nd);
 	rcu_read_unlock();
@@ -326,6 +333,7 @@ int inode_get(struct berth_task *task, const struct cred *cred, int dirfd,
 	      struct inode **inode)
 {
 	struct nameidata nd;
+	unsigned int tries = 0;
 	int ret;
 
 	empty = empty && (!path || !*path);
@@ -339,7 +347,7 @@ int inode_get(struct berth_task *task, const struct cred *cred, int dirfd,
 			ret = inode_of_fd(task, dirfd, &nd.inode);
 		else
 			ret = path_walk(&nd, task, dirfd, path, flags);
-	} while (!ret && !igrab(nd.inode));
+	} while (lookup_pause(ret, &tries) || (!ret && !igrab(nd.inode)));
 	rcu_read_unlock();
 	if (!ret)
 		*inode = nd.inode;

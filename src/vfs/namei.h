@@ -47,16 +47,32 @@ struct nameidata {
 	const char *rest[LINKS_MAX];
 };
 
-/* In a read section: one step from @dir, "." and ".." included, or NULL. */
-struct inode *dir_step(struct inode *dir, enum last_type type,
-		       const struct qstr *name);
+/* In a read section: one step from @dir, "." and ".." included; as
+ * d_lookup(). */
+int dir_step(struct inode *dir, enum last_type type, const struct qstr *name,
+	     struct inode **inode);
+
+/*
+ * In a read section, after a lookup: does it have to be made again?  Then the
+ * section was left, and what was found in it is worth nothing any more.
+ */
+static inline bool lookup_pause(int ret, unsigned int *tries)
+{
+	if (likely(ret != LOOKUP_AGAIN))
+		return false;
+	rcu_read_unlock();
+	sys_yield((*tries)++);
+	rcu_read_lock();
+	return true;
+}
 
 /* -EFAULT, -ENOENT (empty) or -ENAMETOOLONG, before anything is looked up. */
 int path_check(const char *path);
 
 /*
  * In a read section: walk @path, which path_check() has passed, from @dirfd.
- * The result is in nd->inode, valid in that section.
+ * The result is in nd->inode, valid in that section.  LOOKUP_AGAIN as
+ * d_lookup().
  */
 int path_walk(struct nameidata *nd, struct berth_task *task, int dirfd,
 	      const char *path, unsigned int flags);

@@ -122,17 +122,19 @@ static int open_existing(struct file *file, struct berth_task *task,
 			 const struct opening *how)
 {
 	struct nameidata nd;
+	unsigned int tries = 0;
 	int ret;
 
 	rcu_read_lock();
-	/* As RCU(cred_get:A). */
-	nd.cred = rcu_dereference(task->cred);
 	do {
+		/* As RCU(cred_get:A). */
+		nd.cred = rcu_dereference(task->cred);
 		ret = path_walk(&nd, task, how->dirfd, how->path, walk_of(how));
 		if (!ret)
 			ret = may_open(nd.inode, nd.cred, how->flags,
 				       may_of(how->flags));
-	} while (!ret && unlikely(!igrab(nd.inode)));
+	} while (unlikely(lookup_pause(ret, &tries) ||
+			  (!ret && !igrab(nd.inode))));
 	rcu_read_unlock();
 	if (!ret)
 		file->inode = nd.inode;
@@ -172,13 +174,16 @@ static int open_or_create_once(struct file *file, struct berth_task *task,
 	unsigned int walk = WALK_CREATE | how->walk;
 	struct nameidata nd;
 	struct parent parent;
+	unsigned int tries = 0;
 	int ret;
 
 	if (!(how->flags & (O_NOFOLLOW | O_EXCL)))
 		walk |= WALK_FOLLOW;
 	nd.cred = cred;
 	rcu_read_lock();
-	ret = path_walk(&nd, task, how->dirfd, how->path, walk);
+	do {
+		ret = path_walk(&nd, task, how->dirfd, how->path, walk);
+	} while (lookup_pause(ret, &tries));
 	if (!ret && nd.missing)
 		ret = parent_of_walk(&parent, &nd);
 	else if (!ret)
@@ -509,37 +514,44 @@ int berth_inode_open(struct berth_task *task, struct berth_inode *handle,
 	return ret;
 }
 
-/* As open_or_create_once(), but from a directory and a name. */
+/* Own what a name means now: 0, -ENOENT or why it may not be opened. */
+static int open_by_name(struct file *file, const struct cred *cred,
+			struct parent *parent, unsigned int flags)
+{
+	struct inode *found = NULL;
+	unsigned int tries = 0;
+	int ret;
+
+	ret = inode_permission(parent->dir, cred, MAY_EXEC);
+	if (ret)
+		return ret;
+	rcu_read_lock();
+	do {
+		ret = d_lookup(parent->dir, &parent->last, &found);
+		if (!ret)
+			ret = may_open_found(found, cred, flags);
+	} while (lookup_pause(ret, &tries) || (!ret && !igrab(found)));
+	rcu_read_unlock();
+	file->inode = found;
+	return ret;
+}
+
+/* As open_or_create(), but from a directory and a name. */
 static int create_by_name(struct file *file, struct berth_task *task,
 			  struct cred *cred, struct parent *parent,
 			  unsigned int flags, mode_t mode, bool *created)
 {
-	struct inode *found;
 	int ret;
 
-	for (;;) {
-		*created = false;
-		ret = inode_permission(parent->dir, cred, MAY_EXEC);
-		if (ret)
+	do {
+		ret = open_by_name(file, cred, parent, flags);
+		*created = ret == -ENOENT;
+		if (!*created)
 			return ret;
-		rcu_read_lock();
-		found = d_lookup(parent->dir, &parent->last);
-		if (found)
-			ret = may_open_found(found, cred, flags);
-		if (found && !ret && !igrab(found)) {
-			rcu_read_unlock();
-			continue;
-		}
-		rcu_read_unlock();
-		file->inode = found;
-		if (ret || found)
-			return ret;
-		*created = true;
 		ret = retry_after_drain(
 			create_missing(file, parent, task, cred, mode));
-		if (ret != -EEXIST || (flags & O_EXCL))
-			return ret;
-	}
+	} while (ret == -EEXIST && !(flags & O_EXCL));
+	return ret;
 }
 
 int berth_inode_create(struct berth_task *task, struct berth_inode *dir,

@@ -60,7 +60,7 @@ static uint64_t dir_read(struct inode *dir, struct dir_reader *reader,
 	if (pos == 0 && emit(reader, ".", 1, dir, pos))
 		pos = 1;
 	if (pos == 1) {
-		/* As RCU(dir_step:A). */
+		/* As RCU(dir_parent:A). */
 		parent = rcu_dereference(dir->dir.parent);
 		if (emit(reader, "..", 2, parent ? parent : dir, pos))
 			pos = FIRST_SLOT;
