@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "front/cli/message.h"
+#include "front/cli/nearest.h"
 
 static const struct command {
 	const char *name;
@@ -78,6 +79,19 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+static int refuse_command(const char *name)
+{
+	struct nearest nearest = nearest_to(name, strlen(name));
+	char guess[NEAREST_SIZE];
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		nearest_try(&nearest, commands[i].name);
+	message("'%s' is no command%s; there are mount, umount, bench and "
+		"help; see: berth --help",
+		name, nearest_text(&nearest, "", guess));
+	return CLI_USAGE;
+}
+
 static int run_command(int argc, char **argv)
 {
 	const struct command *command = find_command(argv[0]);
@@ -88,12 +102,8 @@ static int run_command(int argc, char **argv)
 			"directory instead: berth mount DIR");
 		return CLI_USAGE;
 	}
-	if (!command) {
-		message("'%s' is no command; there are mount, umount, bench "
-			"and help; see: berth --help",
-			argv[0]);
-		return CLI_USAGE;
-	}
+	if (!command)
+		return refuse_command(argv[0]);
 	snprintf(name, sizeof(name), "berth %s", command->name);
 	argv[0] = name;
 	return command->run(argc, argv);

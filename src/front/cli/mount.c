@@ -7,6 +7,7 @@
  */
 #include "front/cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static const struct argp_option options[] = {
 	{ NULL, 'o', "OPTIONS", 0,
 	  "Mount options, separated by commas: size=, nr_inodes= (0 is no "
 	  "limit, k, m, g or % may follow), mode=, uid=, gid=, ro, and those "
-	  "of mount(8) that mean something for any file system",
+	  "of mount(8) that mean something for any file system; of those that "
+	  "exclude each other the last one counts",
 	  0 },
 	{ "foreground", 'f', NULL, 0, "Stay in the foreground", 0 },
 	{ "debug", 'd', NULL, 0,
@@ -69,6 +71,25 @@ static const struct argp argp = {
 	       "or SIGHUP to its server.",
 	.children = cli_children,
 };
+
+/* What is in it is not lost, but somebody may look for it. */
+static void mention_contents(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	if (!dir)
+		return;
+	do
+		entry = readdir(dir);
+	while (entry && (strcmp(entry->d_name, ".") == 0 ||
+			 strcmp(entry->d_name, "..") == 0));
+	if (entry)
+		message("%s is not empty; what is in it is hidden until: "
+			"berth umount %s",
+			directory, directory);
+	closedir(dir);
+}
 
 static bool check_directory(const char *directory)
 {
@@ -155,8 +176,10 @@ int cmd_mount(int argc, char **argv)
 		return CLI_FAILED;
 	server.directory = path;
 	status = CLI_FAILED;
-	if (check_device() && check_helper())
+	if (check_device() && check_helper()) {
+		mention_contents(path);
 		status = server_run(&server);
+	}
 	free(path);
 	return status;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The words after -o of berth mount: those that the kernel's tmpfs knows, and
- * those of the kernel that mean something for any mount.
+ * those of the kernel that mean something for any mount.  Of words that are
+ * repeated or exclude each other the last one counts, as for mount(8).
  */
 #include "front/cli/mount_options.h"
 
@@ -16,6 +17,7 @@
 
 #include "front/cli/cli.h"
 #include "front/cli/message.h"
+#include "front/cli/nearest.h"
 
 enum word {
 	SIZE,
@@ -217,15 +219,20 @@ static void set_flag(struct server_options *options, enum word word)
 static _Noreturn void refuse_word(const char *word,
 				  const struct argp_state *state)
 {
-	char known[256] = "";
+	struct nearest nearest = nearest_to(word, strcspn(word, "="));
+	char known[256] = "", guess[NEAREST_SIZE];
 	FILE *out = fmemopen(known, sizeof(known), "w");
 
-	for (unsigned int i = 0; out && i < NR_WORDS; i++)
-		fprintf(out, "%s%s%s", i > 0 ? ", " : "", names[i],
-			rules[i] ? "=" : "");
+	for (unsigned int i = 0; i < NR_WORDS; i++) {
+		nearest_try(&nearest, names[i]);
+		if (out)
+			fprintf(out, "%s%s%s", i > 0 ? ", " : "", names[i],
+				rules[i] ? "=" : "");
+	}
 	if (out)
 		fclose(out);
-	cli_refuse(state, "'%s' is no mount option; there are %s", word, known);
+	cli_refuse(state, "'%s' is no mount option%s; there are %s", word,
+		   nearest_text(&nearest, "", guess), known);
 }
 
 static void parse_word(struct server_options *options, char **words,

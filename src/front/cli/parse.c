@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "front/cli/message.h"
+#include "front/cli/nearest.h"
 
 #define KEY_USAGE 1
 
@@ -54,6 +55,32 @@ static const char *culprit(const struct argp_state *state)
 	return word ? word : "?";
 }
 
+static void try_options(struct nearest *nearest,
+			const struct argp_option *option)
+{
+	for (; option->name || option->key; option++) {
+		if (option->name)
+			nearest_try(nearest, option->name);
+	}
+}
+
+static _Noreturn void refuse_option(const struct argp_state *state)
+{
+	const char *word = culprit(state);
+	const char *name = word + strspn(word, "-");
+	struct nearest nearest = nearest_to(name, strcspn(name, "="));
+	char guess[NEAREST_SIZE];
+
+	/* Of one letter there is nothing to guess. */
+	if (strncmp(word, "--", 2) == 0) {
+		if (state->root_argp->options)
+			try_options(&nearest, state->root_argp->options);
+		try_options(&nearest, options);
+	}
+	cli_refuse(state, "'%s' is no option here, or wants a value%s", word,
+		   nearest_text(&nearest, "--", guess));
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	(void)arg;
@@ -67,8 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			  state->name);
 		exit(fflush(stdout) ? CLI_FAILED : 0);
 	case ARGP_KEY_ERROR:
-		cli_refuse(state, "'%s' is no option here, or wants a value",
-			   culprit(state));
+		refuse_option(state);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
