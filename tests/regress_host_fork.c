@@ -71,7 +71,7 @@ static void ask_inside_a_borrow(struct worker *me)
 		struct berth_file *file = berth_files_borrow(table, fd);
 
 		check(file);
-		check_equal(berth_files_getfd(table, fd), 0);
+		check_equal(berth_files_setfd(table, fd, 0), 0);
 		berth_files_return(file);
 		me->work++;
 	}

@@ -21,6 +21,10 @@
  *	}
  *	berth_files_close(files, fd);
  *
+ * Signal handlers, on a thread that has called berth before, may borrow and
+ * return, get, put (not as the last one), and ask for close-on-exec by
+ * berth_files_getfd().  No other call here is for them.
+ *
  * Every call takes any int as a descriptor: a number that is negative, out of
  * range or empty gives -EBADF or NULL, never a crash.
  */
@@ -342,7 +346,10 @@ int berth_files_dupfd(struct berth_files *files, int fd, int min,
  * @files: the table.
  * @fd: any int.
  *
- * Context: any thread, not inside a borrow.
+ * Takes no lock.  While the number changes hands the answer may be about the
+ * file that comes.
+ *
+ * Context: any thread, inside a borrow and in a signal handler, too.
  * Return: 0, FD_CLOEXEC, or -EBADF.
  */
 int berth_files_getfd(struct berth_files *files, int fd);

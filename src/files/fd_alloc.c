@@ -326,19 +326,21 @@ int close_fd(struct files_struct *files, unsigned int fd)
 
 /* ---- Close-on-exec, count, limit ---- */
 
+/*
+ * Without the lock, so that it may be asked in a borrow and in a signal handler.
+ * While a number changes hands the answer may be the next file's, as on Linux;
+ * relaxed: it orders nothing.
+ */
 int get_close_on_exec(struct files_struct *files, unsigned int fd)
 {
+	struct berth_file **slot = fd_slot(files, fd);
 	struct fd_range range;
-	int ret = -EBADF;
 
-	if (fd >= FD_MAX)
+	if (!slot || !fd_is_file(load_relaxed(slot)))
 		return -EBADF;
-	spin_lock(&files->lock);
-	if (fd_range(files, fd_segment_of(fd), &range) &&
-	    fd_is_file(load_relaxed(fd_slot(files, fd))))
-		ret = bit_is_set(range.cloexec, fd - range.base);
-	spin_unlock(&files->lock);
-	return ret;
+	/* The range is there, for the slot is. */
+	fd_range(files, fd_segment_of(fd), &range);
+	return bit_is_set(range.cloexec, fd - range.base);
 }
 
 int set_close_on_exec(struct files_struct *files, unsigned int fd, bool set)
