@@ -129,6 +129,28 @@ static struct berth_retired *rcu_take(struct rcu_thread *thread)
 	return swap_acquire(&thread->retired, NULL);
 }
 
+/*
+ * A thread may be cancelled where it sleeps, and a grace period and the user's
+ * callbacks sleep: while it reclaims it is not.
+ */
+static int reclaim_begin(bool wait)
+{
+	int state;
+
+	if (wait)
+		mutex_lock(&reclaim_lock);
+	else if (!mutex_trylock(&reclaim_lock))
+		return -1;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+static void reclaim_end(int state)
+{
+	mutex_unlock(&reclaim_lock);
+	pthread_setcancelstate(state, NULL);
+}
+
 /* Under reclaim_lock, after a grace period. */
 static void rcu_run(struct berth_retired *list)
 {
@@ -152,14 +174,13 @@ uint64_t rcu_progress(void)
 noinline void rcu_reclaim(struct rcu_thread *self)
 {
 	struct berth_retired *list;
+	int state;
 
 	if (rcu_reclaiming || rcu_read_held())
 		return;
-	if (!mutex_trylock(&reclaim_lock)) {
-		if (self->count < RCU_BATCH_MAX)
-			return;
-		mutex_lock(&reclaim_lock);
-	}
+	state = reclaim_begin(self->count >= RCU_BATCH_MAX);
+	if (state < 0)
+		return;
 	self->count = 0;
 	list = rcu_take(self);
 	/* A drain may have been here first. */
@@ -167,7 +188,7 @@ noinline void rcu_reclaim(struct rcu_thread *self)
 		synchronize_rcu();
 		rcu_run(list);
 	}
-	mutex_unlock(&reclaim_lock);
+	reclaim_end(state);
 }
 
 /* Take every list; at most RCU_LISTS at once, the rest in the next round. */
@@ -197,6 +218,7 @@ bool rcu_drain(void)
 {
 	struct berth_retired *lists[RCU_LISTS];
 	unsigned int i, n;
+	int state;
 
 	if (rcu_reclaiming)
 		return false;
@@ -205,7 +227,7 @@ bool rcu_drain(void)
 		       "waiting for the end of borrows inside one");
 		return false;
 	}
-	mutex_lock(&reclaim_lock);
+	state = reclaim_begin(true);
 	do {
 		n = rcu_take_all(lists);
 		if (n)
@@ -213,7 +235,7 @@ bool rcu_drain(void)
 		for (i = 0; i < n; i++)
 			rcu_run(lists[i]);
 	} while (n >= RCU_LISTS);
-	mutex_unlock(&reclaim_lock);
+	reclaim_end(state);
 	return true;
 }
 

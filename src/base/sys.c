@@ -159,7 +159,8 @@ void sys_futex_wake(uint32_t *word, int waiters)
 
 /*
  * Yielding is no use against a real-time thread that waits for a preempted
- * ordinary one, so later tries sleep.
+ * ordinary one, so later tries sleep: by a system call, for in the C library's
+ * sleep a thread may be cancelled, and would keep what it holds.
  */
 void sys_yield(unsigned int tries)
 {
@@ -168,5 +169,5 @@ void sys_yield(unsigned int tries)
 	if (tries < 16)
 		sched_yield();
 	else
-		nanosleep(&pause, NULL);
+		syscall(SYS_nanosleep, &pause, NULL);
 }
