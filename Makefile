@@ -30,8 +30,8 @@ comma     = ,
 # ThreadSanitizer needs an address space that is not laid out at random.
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: deps build demo check check-asan check-tsan torture model bench lint \
-	install clean help
+.PHONY: deps build demo check check-asan check-tsan torture mutants model \
+	bench lint install clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -62,6 +62,9 @@ torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)
 torture: build  ## run each race for longer: make torture SECONDS=30
 	@tools/run-tests $(B) --suite torture -t $$(($(SECONDS) + 1)) $(T)
+
+mutants: build  ## break the library on purpose: does a test find out, each time?
+	@tests/mutants/run $(T)
 
 model:  ## check the Spin models of the protocols
 	@if [ -x tests/model/run ]; then tests/model/run; else \
