@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Two threads end the same numbers, by close or by dup2 onto them: of two
- * closes one succeeds, and each file is flushed, released and freed once (R2,
- * A1, A28), whether or not a third thread uses it meanwhile.
+ * closes one succeeds, and each file is flushed, released and freed once (R2), whether or not a third thread uses it meanwhile.
  */
 #include <errno.h>
 #include <stdatomic.h>

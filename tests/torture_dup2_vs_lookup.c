@@ -2,7 +2,7 @@
 /*
  * dup2 against lookups: while two threads replace what number 0 finds, nobody
  * ever sees it empty (F5); each file that was replaced is flushed and released
- * once (A1, A17, A22).
+ * once.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * Installs against everything that takes a number from its table: one thread
  * opens, others close and copy whatever they find, without having heard of it
- * in any other way.  A file that is found is complete (A14), each is closed
+ * in any other way.  A file that is found is complete, each is closed
  * once, and none is lost.
  */
 #include <errno.h>

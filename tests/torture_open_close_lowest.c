@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens against closes: a new number is the lowest free one at some instant
- * between call and return (F4), and nobody else's (A13, A25).
+ * between call and return (F4), and nobody else's.
  *
  * Every call takes a stamp of a common clock before and after it.  From them
  * follows when a number was free beyond doubt: from the stamp after its close

@@ -213,7 +213,7 @@ static void exchanged_names_are_never_missing(void **state)
 	check_equal(st.nlink, S_ISDIR(st.mode) ? 2 : 1);
 }
 
-/* ---- One target for several (J22) ---- */
+/* ---- One target for several ---- */
 
 static void check_survivor(void *shared)
 {
