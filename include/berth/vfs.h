@@ -25,7 +25,10 @@
  * shared by its duplicates, close-on-exec to the number.
  *
  * Context, where a call does not say otherwise: any thread, not inside a
- * borrow (see <berth/files.h>), not a signal handler.
+ * borrow (see <berth/files.h>), not a signal handler.  On a thread that has
+ * called berth before a handler may berth_read() and berth_pread() up to 256
+ * KiB a call, berth_lseek() with SEEK_SET, SEEK_CUR and SEEK_END, and ask
+ * berth_fcntl() for F_GETFL and F_GETFD.
  *
  * Errors that every path call may give, and that are not repeated below:
  * -ENOENT (a component is missing, or the path is empty), -ENOTDIR (a
