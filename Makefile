@@ -25,13 +25,19 @@ sanitized = -Db_sanitize=$(1) -Db_lundef=false -Ddebug_checks=true
 asan      = B=build-asan WERROR=false \
 	    OPTIONS='$(call sanitized,address$(comma)undefined)'
 tsan      = B=build-tsan WERROR=false OPTIONS='$(call sanitized,thread)'
+valgrind  = B=build-valgrind WERROR=false OPTIONS=-Dvalgrind=true \
+	    DEPS=valgrind
 comma     = ,
+
+# How a valgrind tool runs the tests; it makes one processor of all, and slow.
+under = tools/run-tests build-valgrind --no-suite lint \
+	--wrapper '$(CURDIR)/tools/under-valgrind $(1)' -t 10
 
 # ThreadSanitizer needs an address space that is not laid out at random.
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: deps build demo check check-asan check-tsan torture mutants model \
-	bench lint install clean help
+.PHONY: deps build demo check check-asan check-tsan check-valgrind \
+	check-helgrind torture mutants model bench lint install clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -58,6 +64,14 @@ check-tsan:  ## the same with ThreadSanitizer
 	@TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
 	$(fixed_addresses) tools/run-tests build-tsan --no-suite lint -t 8 $(T)
 
+check-valgrind:  ## the same under valgrind: memory and leaks
+	@$(MAKE) --no-print-directory build $(valgrind)
+	@$(call under,memcheck) $(T)
+
+check-helgrind:  ## the same with its helgrind: races and the order of locks
+	@$(MAKE) --no-print-directory build $(valgrind)
+	@$(call under,helgrind) --no-suite program --no-suite docs $(T)
+
 torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)
 torture: build  ## run each race for longer: make torture SECONDS=30
@@ -82,9 +96,9 @@ install: build  ## install the library, its headers and the program
 	@meson install -C $(B) --no-rebuild
 
 clean:  ## remove all that was built
-	rm -rf build build-asan build-tsan build-clang
+	rm -rf build build-asan build-tsan build-clang build-valgrind
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	while IFS='|' read -r name text; do \
-	printf '  %-11s %s\n' "$$name" "$$text"; done
+	printf '  %-14s %s\n' "$$name" "$$text"; done

@@ -495,7 +495,7 @@ static int enter(struct kernel_run *run)
 			 "mode=777,size=%llu,nr_inodes=%llu",
 			 (unsigned long long)options->size,
 			 (unsigned long long)options->nr_inodes);
-		if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 		    mount("berth-test", run->dir, "tmpfs", 0, data))
 			return -errno;
 	}

@@ -15,9 +15,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <berth/files.h>
 #include <berth/kref.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_CLO_CHANGE(option)
+#endif
+
 #include "harness.h"
+
+bool under_valgrind(void)
+{
+	return RUNNING_ON_VALGRIND;
+}
 
 /* ---- Arguments and time ---- */
 
@@ -149,14 +162,17 @@ int run_some_cases(int argc, char **argv, const struct CMUnitTest *cases,
 		   size_t count)
 {
 	const char *name = strrchr(argv[0], '/');
+	int failures;
 
 	run.program = argv[0];
 	read_environment();
 	read_arguments(argc, argv);
 	if (run.only)
 		limit_to_asked(cases, count);
-	return _cmocka_run_group_tests(name ? name + 1 : argv[0], cases, count,
-				       NULL, NULL);
+	failures = _cmocka_run_group_tests(name ? name + 1 : argv[0], cases,
+					   count, NULL, NULL);
+	berth_drain(); /* what is left now is a leak */
+	return failures;
 }
 
 void check_failed(const char *file, int line, const char *condition)
@@ -217,6 +233,37 @@ bool keep_going(void)
 	return !atomic_load_explicit(&the_race.time_over, memory_order_relaxed);
 }
 
+/* gcov writes its counts when a process exits, and what is linked into this
+ * program also when it is told to. */
+#if WITH_COVERAGE
+void __gcov_dump(void);
+
+static void dump_coverage(int signal)
+{
+	(void)signal;
+	__gcov_dump();
+}
+#endif
+
+void leave_child(int status)
+{
+	VALGRIND_CLO_CHANGE("--leak-check=no");
+#if WITH_COVERAGE
+	exit(status);
+#endif
+	_exit(status);
+}
+
+void prepare_to_abort(void)
+{
+	VALGRIND_CLO_CHANGE("--leak-check=no");
+#if WITH_COVERAGE
+	signal(SIGABRT, dump_coverage);
+#else
+	signal(SIGABRT, SIG_DFL);
+#endif
+}
+
 void fork_until_over(struct worker *worker, void (*child)(void))
 {
 	int status;
@@ -227,7 +274,7 @@ void fork_until_over(struct worker *worker, void (*child)(void))
 		check(pid >= 0);
 		if (!pid) {
 			child();
-			_exit(0);
+			leave_child(0);
 		}
 		check_equal(waitpid(pid, &status, 0), pid);
 		check_equal(status, 0);

@@ -50,6 +50,50 @@
 #define UNDER_TSAN 0
 #endif
 
+/* Is valgrind the processor, and partly the kernel, of this run? */
+bool under_valgrind(void);
+
+/*
+ * Helgrind takes atomic accesses for plain ones.  A valgrind build tells it that
+ * the tests' own are none, and are ordered.
+ */
+#if WITH_VALGRIND
+#include <stdatomic.h>
+#include <valgrind/helgrind.h>
+
+#define annotated(p, access)                                   \
+	__extension__({                                        \
+		VALGRIND_HG_DISABLE_CHECKING(p, sizeof(*(p))); \
+		ANNOTATE_HAPPENS_BEFORE(p);                    \
+		__auto_type result_ = (access);                \
+		ANNOTATE_HAPPENS_AFTER(p);                     \
+		result_;                                       \
+	})
+
+#undef atomic_load
+#undef atomic_load_explicit
+#undef atomic_store
+#undef atomic_exchange
+#undef atomic_fetch_add
+#undef atomic_fetch_sub
+#undef atomic_compare_exchange_weak
+#define atomic_load_explicit(p, order) \
+	annotated(p, __atomic_load_n(p, __ATOMIC_SEQ_CST))
+#define atomic_load(p) atomic_load_explicit(p, memory_order_seq_cst)
+#define atomic_store(p, v) \
+	((void)annotated(p, (__atomic_store_n(p, v, __ATOMIC_SEQ_CST), 0)))
+#define atomic_exchange(p, v) \
+	annotated(p, __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST))
+#define atomic_fetch_add(p, v) \
+	annotated(p, __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST))
+#define atomic_fetch_sub(p, v) \
+	annotated(p, __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST))
+#define atomic_compare_exchange_weak(p, old, v)                               \
+	annotated(p,                                                          \
+		  __atomic_compare_exchange_n(p, old, v, 1, __ATOMIC_SEQ_CST, \
+					      __ATOMIC_SEQ_CST))
+#endif
+
 /* ---- Running ---- */
 
 #define run_cases(argc, argv, cases) \
@@ -135,6 +179,14 @@ void run_race(void *shared, void (*const *functions)(struct worker *),
 	      size_t count);
 
 bool keep_going(void);
+
+/*
+ * A forked child's end.  What belonged to its parent's threads is nobody's here,
+ * so valgrind does not look for leaks; what it reached counts as covered.
+ */
+void leave_child(int status) __attribute__((noreturn));
+/* In a child that is to abort: the same. */
+void prepare_to_abort(void);
 
 /* Fork the process until time is over; each child runs @child, which must end it
  * well.  Counts the children as work. */

@@ -337,7 +337,7 @@ static void check_child(void)
 
 	check(child >= 0);
 	if (child == 0)
-		_exit(child_uses_tables());
+		leave_child(child_uses_tables());
 	check_equal(waitpid(child, &status, 0), child);
 	check_equal(status, 0);
 }

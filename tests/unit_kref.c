@@ -227,11 +227,11 @@ static void default_prints_and_aborts(void **state)
 	assert_true(child >= 0);
 	if (child == 0) {
 		dup2(ends[1], STDERR_FILENO);
-		signal(SIGABRT, SIG_DFL);
+		prepare_to_abort();
 		berth_set_report_handler(take_report, NULL);
 		berth_set_report_handler(NULL, NULL);
 		break_contract();
-		_exit(0);
+		leave_child(0);
 	}
 	close(ends[1]);
 	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);

@@ -100,7 +100,7 @@ static void writers_and_readonly_exclude_each_other(void **state)
  * and the gate is open. */
 static void see_an_open_gate(void)
 {
-	_exit(mnt_is_idle(&mnt) && mnt_want_write(&mnt) == 0 ? 0 : 1);
+	leave_child(mnt_is_idle(&mnt) && mnt_want_write(&mnt) == 0 ? 0 : 1);
 }
 
 static void fork_again_and_again(struct worker *me)

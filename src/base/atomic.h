@@ -20,6 +20,20 @@
 
 #include "base/compiler.h"
 
+/*
+ * A valgrind build tells helgrind, which takes every access for a plain one, what
+ * is atomic and what is ordered with what; it has its own set of the same names.
+ */
+#if WITH_VALGRIND
+#include "base/atomic_valgrind.h"
+#else
+
+static inline void atomic_range(const void *p, size_t n)
+{
+	(void)p;
+	(void)n;
+}
+
 #define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
 #define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -52,6 +66,8 @@
 #define cas_acq_rel(p, expected, v)                              \
 	__atomic_compare_exchange_n((p), (expected), (v), false, \
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)
+
+#endif
 
 #define fence_full() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
@@ -101,6 +117,7 @@ static inline void zero_shared(void *to, size_t n)
 #else
 hot_inline void copy_from_shared(void *to, const void *from, size_t n)
 {
+	atomic_range(from, n);
 	if (n == 1)
 		*(unsigned char *)to =
 			load_relaxed((const unsigned char *)from);
@@ -110,11 +127,13 @@ hot_inline void copy_from_shared(void *to, const void *from, size_t n)
 
 hot_inline void copy_to_shared(void *to, const void *from, size_t n)
 {
+	atomic_range(to, n);
 	memcpy(to, from, n);
 }
 
 hot_inline void zero_shared(void *to, size_t n)
 {
+	atomic_range(to, n);
 	memset(to, 0, n);
 }
 #endif

@@ -13,6 +13,11 @@
 #define BERTH_DEBUG_CHECKS 0
 #endif
 
+/* Set by the build: say to helgrind what it cannot see. */
+#ifndef WITH_VALGRIND
+#define WITH_VALGRIND 0
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -22,7 +22,7 @@ noinline void spin_lock_slow(struct spinlock *lock)
 
 	for (;;) {
 		for (i = 0; i < SPINS; i++) {
-			if (!load_relaxed(&lock->held) && spin_trylock(lock))
+			if (!load_relaxed(&lock->held) && spin_take(lock))
 				return;
 			spin_pause(i);
 		}
@@ -39,7 +39,7 @@ noinline void mutex_lock_slow(struct mutex *mutex)
 	unsigned int i;
 
 	for (i = 0; i < SPINS; i++) {
-		if (!load_relaxed(&mutex->state) && mutex_trylock(mutex))
+		if (!load_relaxed(&mutex->state) && mutex_take(mutex))
 			return;
 		spin_pause(i);
 	}

@@ -48,8 +48,11 @@ static uint64_t progress; /* written under reclaim_lock */
 /* For threads that could not get memory for a list of their own. */
 static struct rcu_thread rcu_common = { .in_use = 1 };
 
-#if WITH_TSAN
+#if WITH_TSAN || WITH_VALGRIND
 char rcu_domain;
+#endif
+#if WITH_VALGRIND
+char rcu_section;
 #endif
 
 /* ---- The thread's own list ---- */

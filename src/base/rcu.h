@@ -16,7 +16,8 @@
  * rcu_drain()	wait until all that was retired before, by anybody, is freed.
  *
  * Here are the only ThreadSanitizer annotations of berth, for it does not see
- * the order that a grace period gives (membarrier(2), inside the library).
+ * the order that a grace period gives (membarrier(2), inside the library);
+ * helgrind is told the same, and of locks and atomics in their headers.
  */
 #ifndef BASE_RCU_H
 #define BASE_RCU_H
@@ -26,6 +27,7 @@
 #include <berth/files.h>
 
 #include "base/atomic.h"
+#include "base/lock.h"
 
 /* Retired objects that a thread collects before it waits for readers. */
 #define RCU_BATCH 4096u
@@ -62,37 +64,55 @@ static inline bool rcu_read_held(void)
 	return urcu_bp_read_ongoing();
 }
 
-#if WITH_TSAN
+#if WITH_TSAN || WITH_VALGRIND
 
-void __tsan_acquire(void *addr);
-void __tsan_release(void *addr);
 extern char rcu_domain; /* stands for "some grace period" */
 
-static inline void rcu_tsan_read_lock(void)
+#if WITH_TSAN
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+
+#define rcu_order_after()  __tsan_acquire(&rcu_domain)
+#define rcu_order_before() __tsan_release(&rcu_domain)
+#define rcu_section_begins()
+#define rcu_section_ends()
+#else
+#define rcu_order_after()    ANNOTATE_HAPPENS_AFTER(&rcu_domain)
+#define rcu_order_before()   ANNOTATE_HAPPENS_BEFORE(&rcu_domain)
+/* A class of locks like others': none is taken inside it. */
+#define rcu_section_begins() lock_class_taken(&rcu_section)
+#define rcu_section_ends()   lock_class_dropped(&rcu_section)
+
+extern char rcu_section;
+#endif
+
+static inline void rcu_watched_read_lock(void)
 {
 	urcu_bp_read_lock();
-	__tsan_acquire(&rcu_domain);
+	rcu_section_begins();
+	rcu_order_after();
 }
 
-static inline void rcu_tsan_read_unlock(void)
+static inline void rcu_watched_read_unlock(void)
 {
-	__tsan_release(&rcu_domain);
+	rcu_order_before();
+	rcu_section_ends();
 	urcu_bp_read_unlock();
 }
 
-static inline void rcu_tsan_synchronize(void)
+static inline void rcu_watched_synchronize(void)
 {
-	__tsan_release(&rcu_domain);
+	rcu_order_before();
 	urcu_bp_synchronize_rcu();
-	__tsan_acquire(&rcu_domain);
+	rcu_order_after();
 }
 
 #undef rcu_read_lock
 #undef rcu_read_unlock
 #undef synchronize_rcu
-#define rcu_read_lock	rcu_tsan_read_lock
-#define rcu_read_unlock rcu_tsan_read_unlock
-#define synchronize_rcu rcu_tsan_synchronize
+#define rcu_read_lock	rcu_watched_read_lock
+#define rcu_read_unlock rcu_watched_read_unlock
+#define synchronize_rcu rcu_watched_synchronize
 
 #endif
 

@@ -147,6 +147,7 @@ struct files_struct *files_create(void)
 
 	if (!files)
 		return NULL;
+	spin_init(&files->lock);
 	files->limit = FILES_DEFAULT_LIMIT;
 	kref_init(&files->users);
 	tables_add(files);

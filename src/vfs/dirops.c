@@ -46,8 +46,6 @@ int may_delete(const struct inode *dir, const struct inode *victim,
 		return -EPERM;
 	if (isdir && !inode_is_dir(victim))
 		return -ENOTDIR;
-	if (isdir && victim == victim->vfs->root)
-		return -EBUSY;
 	if (!isdir && inode_is_dir(victim))
 		return -EISDIR;
 	return dir_is_dead(dir) ? -ENOENT : 0;
@@ -373,7 +371,7 @@ static int unlink_locked(struct parent *parent, const struct cred *cred,
 	ret = may_delete(dir, victim, cred, rmdir);
 	if (ret)
 		return ret;
-	mutex_lock(&victim->lock);
+	mutex_lock_nested(&victim->lock, VICTIM_DEPTH);
 	if (rmdir && victim->dir.entries)
 		ret = -ENOTEMPTY;
 	else

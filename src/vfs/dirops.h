@@ -10,6 +10,10 @@
 
 #include "vfs/namei.h"
 
+/* A directory's lock that is taken while its parent's is held, and perhaps that
+ * of another parent. */
+#define VICTIM_DEPTH 2
+
 /* A new entry: type and permission bits, before the umask, which is a mask of
  * the bits that it may not have. */
 struct new_entry {

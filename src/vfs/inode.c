@@ -229,6 +229,9 @@ static void inode_fill(struct inode *inode, struct berth_vfs *vfs,
 	inode->nlink = S_ISDIR(init->mode) ? 1 : 0;
 	inode->atime = inode->mtime = inode->ctime = inode->btime = now;
 	kref_init(&inode->refs);
+	mutex_init(&inode->lock);
+	if (S_ISDIR(init->mode)) /* another class: see the chain in inode.h */
+		mutex_init(&inode->lock);
 }
 
 int inode_create(struct berth_vfs *vfs, const struct inode_init *init,

@@ -129,6 +129,7 @@ static struct page_chunk *chunk_create(struct page_store *store)
 void page_store_init(struct page_store *store, struct mem *mem, uint64_t max)
 {
 	*store = (struct page_store){ .mem = mem, .max = max };
+	spin_init(&store->lock);
 }
 
 void page_store_finish(struct page_store *store)

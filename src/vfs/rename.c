@@ -29,16 +29,17 @@ static bool lock_order(const struct inode *a, const struct inode *b)
 }
 
 /* Either may be NULL, and both the same. */
-static void lock_two(struct inode *a, struct inode *b, bool a_first)
+static void lock_two(struct inode *a, struct inode *b, bool a_first,
+		     unsigned int depth)
 {
 	if (!a_first) {
-		lock_two(b, a, true);
+		lock_two(b, a, true, depth);
 		return;
 	}
 	if (a)
-		mutex_lock(&a->lock);
+		mutex_lock_nested(&a->lock, depth);
 	if (b && b != a)
-		mutex_lock(&b->lock);
+		mutex_lock_nested(&b->lock, depth + 1);
 }
 
 static void unlock_two(struct inode *a, struct inode *b)
@@ -241,7 +242,8 @@ static int rename_locked(struct renaming *r, const struct parent *from,
 	ret = may_rename(r, cred);
 	if (ret)
 		return ret;
-	lock_two(inode, other, !other || lock_order(inode, other));
+	lock_two(inode, other, !other || lock_order(inode, other),
+		 VICTIM_DEPTH);
 	ret = -ENOTEMPTY;
 	if (other && !r->exchange && inode_is_dir(other) && other->dir.entries)
 		goto out_unlock;
@@ -303,7 +305,8 @@ int do_rename(struct parent *from, struct parent *to, const struct cred *cred,
 	lock_two(r.olddir, r.newdir,
 		 is_ancestor(r.olddir, r.newdir) ||
 			 (!is_ancestor(r.newdir, r.olddir) &&
-			  lock_order(r.olddir, r.newdir)));
+			  lock_order(r.olddir, r.newdir)),
+		 0);
 	ret = find_both(&r, from, to, flags);
 	if (!ret)
 		ret = rename_locked(&r, from, to, cred, &left);

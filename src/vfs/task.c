@@ -139,6 +139,8 @@ static void vfs_init(struct berth_vfs *vfs,
 				 .arg = options->arg,
 				 .max = options->memory_max };
 	vfs->next_ino = 1;
+	spin_init(&vfs->inodes_lock);
+	mutex_init(&vfs->rename_lock);
 	page_store_init(&vfs->pages, &vfs->mem, pages);
 }
 
