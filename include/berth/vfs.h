@@ -97,8 +97,8 @@ struct berth_inode;
 #define BERTH_RESOLVE_CACHED	    0x20u
 
 /* Nanoseconds with a meaning of their own in berth_utimensat(). */
-#define BERTH_UTIME_NOW	 ((1l << 30) - 1l)
-#define BERTH_UTIME_OMIT ((1l << 30) - 2l)
+#define BERTH_UTIME_NOW	 ((1L << 30) - 1L)
+#define BERTH_UTIME_OMIT ((1L << 30) - 2L)
 
 /* ---- Instances ---- */
 

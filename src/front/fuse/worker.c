@@ -115,7 +115,7 @@ void *worker_buffer(fuse_req_t req, size_t size)
 bool worker_waits_for_space(fuse_req_t req, unsigned int *tries)
 {
 	struct server *server = server_of(req);
-	struct timespec wait = { .tv_nsec = 1000000l << *tries };
+	struct timespec wait = { .tv_nsec = 1000000L << *tries };
 
 	if (*tries == SPACE_TRIES || sem_trywait(&server->patience) < 0)
 		return false;
