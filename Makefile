@@ -27,6 +27,10 @@ asan      = B=build-asan WERROR=false \
 tsan      = B=build-tsan WERROR=false OPTIONS='$(call sanitized,thread)'
 valgrind  = B=build-valgrind WERROR=false OPTIONS=-Dvalgrind=true \
 	    DEPS=valgrind
+# Without its own fork(), after which gcov would begin anew in the child.
+coverage  = B=build-coverage WERROR=false DEPS=coverage \
+	    CFLAGS='-fprofile-update=atomic -fno-builtin-fork' \
+	    OPTIONS='-Db_coverage=true -Doptimization=0'
 comma     = ,
 
 # How a valgrind tool runs the tests; it makes one processor of all, and slow.
@@ -37,7 +41,9 @@ under = tools/run-tests build-valgrind --no-suite lint \
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: deps build demo check check-asan check-tsan check-valgrind \
-	check-helgrind torture mutants model bench lint install clean help
+.PHONY: deps build demo check check-asan check-tsan check-valgrind \
+	check-helgrind coverage torture mutants model bench lint install \
+	clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -72,6 +78,12 @@ check-helgrind:  ## the same with its helgrind: races and the order of locks
 	@$(MAKE) --no-print-directory build $(valgrind)
 	@$(call under,helgrind) --no-suite program --no-suite docs $(T)
 
+coverage:  ## the same, and what no test reaches: see tests/unreached
+	@$(MAKE) --no-print-directory build $(coverage)
+	@find build-coverage -name '*.gcda' -delete
+	@tools/run-tests build-coverage --no-suite lint -t 4
+	@tools/coverage build-coverage
+
 torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)
 torture: build  ## run each race for longer: make torture SECONDS=30
@@ -96,7 +108,7 @@ install: build  ## install the library, its headers and the program
 	@meson install -C $(B) --no-rebuild
 
 clean:  ## remove all that was built
-	rm -rf build build-asan build-tsan build-clang build-valgrind
+	rm -rf build build-asan build-tsan build-clang build-valgrind build-coverage
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The floor: bitmaps, byte counts, locks, sequence counters, injected faults. */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/bitmap.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/report.h"
 #include "harness.h"
 
 /* ---- Bitmaps against the plain way ---- */
@@ -212,6 +217,60 @@ static void mapped_pages_are_aligned_and_zero(void **state)
 	sys_unmap(map, bytes);
 }
 
+static void maps_fail_whole(void **state)
+{
+	struct mem mem = { .max = 8192 };
+	bool zeroed;
+
+	(void)state;
+	sys_fail_nth(SYS_MAP, 1);
+	assert_null(mem_map(&mem, bytes_of(4096), &zeroed));
+	sys_fail_nth(SYS_MAP, 0);
+	assert_int_equal(mem.used, 0);
+	assert_null(sys_map(bytes_of(SIZE_MAX / 2 - 4096), 4096));
+	mem_free(&mem, NULL, bytes_of(4096));
+	assert_int_equal(mem.used, 0);
+}
+
+static void without_a_clock_it_is_1970(void **state)
+{
+	struct timespec now = { 1, 1 };
+
+	(void)state;
+	sys_fail_nth(SYS_CLOCK, 1);
+	sys_clock(&now);
+	sys_fail_nth(SYS_CLOCK, 0);
+	assert_int_equal(now.tv_sec, 0);
+	assert_int_equal(now.tv_nsec, 0);
+	sys_clock(&now);
+	assert_true(now.tv_sec > 0);
+}
+
+static void a_broken_invariant_aborts(void **state)
+{
+	int ends[2], status;
+	char text[100] = "";
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		prepare_to_abort();
+		invariant(ends[0] < 0);
+		leave_child(0);
+	}
+	close(ends[1]);
+	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+	assert_non_null(strstr(text, "broken invariant: ends[0] < 0 ("));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest cases[] = {
@@ -224,6 +283,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(chance_fails_some),
 		cmocka_unit_test(a_cap_is_kept),
 		cmocka_unit_test(mapped_pages_are_aligned_and_zero),
+		cmocka_unit_test(maps_fail_whole),
+		cmocka_unit_test(without_a_clock_it_is_1970),
+		cmocka_unit_test(a_broken_invariant_aborts),
 	};
 
 	return run_cases(argc, argv, cases);

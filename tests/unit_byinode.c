@@ -367,6 +367,100 @@ static void a_held_inode_keeps_its_space(void **state)
 	finish();
 }
 
+static void arguments_by_inode(void **state)
+{
+	struct berth_stat st = { .size = 1 };
+	struct berth_inode *link, *made;
+
+	(void)state;
+	assert_int_equal(
+		berth_inode_symlink(task, "target", root, "l", &link, &st), 0);
+	st.size = 1;
+	assert_int_equal(berth_inode_setattr(task, link, &st, BERTH_SET_SIZE),
+			 -EINVAL);
+	assert_int_equal(berth_inode_access(task, root, 8), -EINVAL);
+	assert_int_equal(berth_inode_rename(task, root, "l", root, "m", 0x80),
+			 -EINVAL);
+	assert_int_equal(berth_inode_mkdir(task, root, NULL, 0755, &made, &st),
+			 -EFAULT);
+	assert_int_equal(berth_inode_create(task, root, "f", 3 | O_DIRECTORY,
+					    0644, &made, &st),
+			 -EINVAL);
+	berth_inode_forget(link, 1);
+}
+
+static void nothing_is_made_in_a_removed_directory(void **state)
+{
+	struct berth_inode *dir, *made;
+	struct berth_stat st;
+
+	(void)state;
+	assert_int_equal(berth_inode_mkdir(task, root, "d", 0755, &dir, &st),
+			 0);
+	assert_int_equal(berth_rmdir(task, "/d"), 0);
+	assert_int_equal(berth_inode_mkdir(task, dir, "e", 0755, &made, &st),
+			 -ENOENT);
+	assert_int_equal(
+		berth_inode_create(task, dir, "f", O_RDWR, 0644, &made, &st),
+		-ENOENT);
+	berth_inode_forget(dir, 1);
+}
+
+static void instances_do_not_mix_by_inode(void **state)
+{
+	struct berth_inode *other_root, *file, *made;
+	struct berth_vfs *other;
+	struct berth_stat st;
+
+	(void)state;
+	assert_int_equal(berth_vfs_create(NULL, &other), 0);
+	assert_int_equal(berth_inode_root(other, &other_root), 0);
+	assert_int_equal(
+		berth_inode_mknod(task, root, "f", 0644, 0, &file, &st), 0);
+	assert_int_equal(berth_inode_open(task, other_root, O_RDONLY), -EXDEV);
+	assert_int_equal(berth_inode_create(task, other_root, "f", O_RDWR, 0644,
+					    &made, &st),
+			 -EXDEV);
+	assert_int_equal(berth_inode_link(task, file, other_root, "g", &st),
+			 -EXDEV);
+	assert_int_equal(
+		berth_inode_rename(task, root, "f", other_root, "g", 0),
+		-EXDEV);
+	berth_inode_forget(file, 1);
+	berth_inode_forget(other_root, 1);
+	assert_int_equal(berth_vfs_destroy(other), 0);
+}
+
+static void no_number_left_by_inode(void **state)
+{
+	struct berth_inode *made;
+	struct berth_stat st;
+
+	(void)state;
+	assert_int_equal(berth_files_set_limit(berth_task_files(task), 0), 0);
+	assert_int_equal(berth_inode_open(task, root, O_RDONLY), -EMFILE);
+	assert_int_equal(
+		berth_inode_create(task, root, "f", O_RDWR, 0644, &made, &st),
+		-EMFILE);
+	assert_int_equal(berth_access(task, "/f", F_OK), -ENOENT);
+}
+
+static void a_directory_that_is_not_searched(void **state)
+{
+	const struct berth_cred user = { .uid = 7, .gid = 7 };
+	struct berth_inode *dir, *made;
+	struct berth_stat st;
+
+	(void)state;
+	assert_int_equal(berth_inode_mkdir(task, root, "d", 0600, &dir, &st),
+			 0);
+	assert_int_equal(berth_task_set_cred(task, &user), 0);
+	assert_int_equal(
+		berth_inode_create(task, dir, "f", O_RDWR, 0644, &made, &st),
+		-EACCES);
+	berth_inode_forget(dir, 1);
+}
+
 static const struct CMUnitTest cases[] = {
 #define BY_INODE(function)                                          \
 	cmocka_unit_test_setup_teardown(function, create_with_root, \
@@ -381,6 +475,11 @@ static const struct CMUnitTest cases[] = {
 	BY_INODE(sizes_of_directories_by_inode),
 	BY_INODE(permissions_by_inode),
 	BY_INODE(generations_differ),
+	BY_INODE(arguments_by_inode),
+	BY_INODE(nothing_is_made_in_a_removed_directory),
+	BY_INODE(instances_do_not_mix_by_inode),
+	BY_INODE(no_number_left_by_inode),
+	BY_INODE(a_directory_that_is_not_searched),
 };
 
 int main(int argc, char **argv)

@@ -701,6 +701,21 @@ static void last_close_inside_a_borrow_is_reported(void **state)
 	assert_false(is_open(table, 0));
 }
 
+static void a_drain_inside_a_borrow_is_reported(void **state)
+{
+	struct berth_file *file;
+	int fd = probe_open(table, NULL);
+
+	(void)state;
+	file = berth_files_borrow(table, fd);
+	assert_non_null(file);
+	record_reports();
+	berth_drain();
+	assert_int_equal(reports_of("drain-inside-borrow"), 1);
+	assert_int_equal(stop_recording(), 1);
+	berth_files_return(file);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest cases[] = {
@@ -732,6 +747,7 @@ int main(int argc, char **argv)
 		table_test(install_of_anything_else_is_reported),
 		table_test(last_put_inside_a_borrow_is_reported),
 		table_test(last_close_inside_a_borrow_is_reported),
+		table_test(a_drain_inside_a_borrow_is_reported),
 	};
 
 	return run_cases(argc, argv, cases);

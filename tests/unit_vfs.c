@@ -5,13 +5,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "fixture.h"
 #include "harness.h"
+#include "probe.h"
 
 /* ---- Options of an instance ---- */
 
@@ -46,6 +49,14 @@ static void the_root_directory_as_wanted(void **state)
 	finish();
 }
 
+static void *alloc_nothing(size_t bytes, size_t align, void *arg)
+{
+	(void)bytes;
+	(void)align;
+	(void)arg;
+	return NULL;
+}
+
 static void options_out_of_range(void **state)
 {
 	struct berth_vfs_options options = default_options();
@@ -56,6 +67,12 @@ static void options_out_of_range(void **state)
 	assert_int_equal(berth_vfs_create(&options, &none), -EINVAL);
 	options = default_options();
 	options.struct_size = 0;
+	assert_int_equal(berth_vfs_create(&options, &none), -EINVAL);
+	options = default_options();
+	options.mode = 010000;
+	assert_int_equal(berth_vfs_create(&options, &none), -EINVAL);
+	options = default_options();
+	options.alloc = alloc_nothing;
 	assert_int_equal(berth_vfs_create(&options, &none), -EINVAL);
 	options = default_options();
 	options.memory_max = 1;
@@ -72,6 +89,8 @@ static void a_read_only_instance(void **state)
 	struct berth_vfs_options options = default_options();
 	struct berth_inode *root, *inode;
 	struct berth_stat st = { .mode = 0700 };
+	char buf[256];
+	int fd, i;
 
 	(void)state;
 	options.flags = BERTH_VFS_RDONLY;
@@ -82,6 +101,18 @@ static void a_read_only_instance(void **state)
 	assert_int_equal(berth_symlink(task, "x", "/s"), -EROFS);
 	assert_int_equal(berth_mknodat(task, BERTH_AT_FDCWD, "/n", 0644, 0),
 			 -EROFS);
+	assert_int_equal(berth_open(task, "/", O_TMPFILE | O_RDWR, 0644),
+			 -EROFS);
+	assert_int_equal(berth_unlink(task, "/f"), -EROFS);
+	assert_int_equal(berth_rename(task, "/f", "/g"), -EROFS);
+	/* Its times stay, however often it is read. */
+	fd = berth_open(task, "/", O_RDONLY, 0);
+	assert_int_equal(fd, 0);
+	for (i = 0; i < 200; i++) {
+		check(berth_getdents(task, fd, buf, sizeof(buf)) >= 0);
+		check_equal(berth_lseek(task, fd, 0, SEEK_SET), 0);
+	}
+	assert_int_equal(berth_close(task, fd), 0);
 	assert_int_equal(berth_chmod(task, "/", 0700), -EROFS);
 	assert_int_equal(berth_chown(task, "/", 1, 1), -EROFS);
 	assert_int_equal(berth_utimensat(task, BERTH_AT_FDCWD, "/", NULL, 0),
@@ -486,6 +517,139 @@ static void entries_from_a_cookie(void **state)
 	assert_int_equal(berth_getdents_from(task, fd, 0, buf, 64), -ENOTDIR);
 }
 
+/* ---- Forms and arguments ---- */
+
+static void the_short_forms(void **state)
+{
+	const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
+	struct iovec iov = { .iov_len = 2 };
+	char buf[8] = "ab";
+	struct berth_stat st;
+	int fd;
+
+	(void)state;
+	fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
+	iov.iov_base = buf;
+	assert_int_equal(berth_writev(task, fd, &iov, 1), 2);
+	assert_int_equal(berth_lseek(task, fd, 0, SEEK_SET), 0);
+	buf[0] = buf[1] = '\0';
+	assert_int_equal(berth_readv(task, fd, &iov, 1), 2);
+	assert_string_equal(buf, "ab");
+	assert_int_equal(berth_futimens(task, fd, times), 0);
+	assert_int_equal(berth_access(task, "/f", R_OK), 0);
+	assert_int_equal(berth_symlink(task, "f", "/l"), 0);
+	assert_int_equal(berth_lchown(task, "/l", 5, 6), 0);
+	assert_int_equal(berth_readlink(task, "/l", buf, sizeof(buf)), 1);
+	assert_int_equal(berth_mknod(task, "/p", S_IFIFO | 0600, 0), 0);
+	berth_sync(task);
+	assert_int_equal(berth_lstat(task, "/l", &st), 0);
+	assert_int_equal(st.uid, 5);
+	assert_int_equal(berth_stat(task, "/l", &st), 0);
+	assert_int_equal(st.uid, 0);
+	assert_int_equal(st.mtime.tv_sec, 3);
+	assert_int_equal(berth_stat(task, "/p", &st), 0);
+	assert_int_equal(st.mode, S_IFIFO | 0600);
+}
+
+static void vectors_out_of_range(void **state)
+{
+	struct iovec iov = { .iov_len = (size_t)SSIZE_MAX + 1 };
+	int fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
+
+	(void)state;
+	assert_int_equal(berth_readv(task, fd, NULL, 1), -EFAULT);
+	assert_int_equal(berth_writev(task, fd, &iov, 1), -EINVAL);
+	assert_int_equal(berth_preadv(task, fd, &iov, 1, -1), -EINVAL);
+	assert_int_equal(berth_preadv2(task, fd, &iov, 1, -2, 0), -EINVAL);
+	assert_int_equal(berth_pwritev2(task, fd, &iov, 1, -2, 0), -EINVAL);
+}
+
+static void times_beyond_all_ends(void **state)
+{
+	struct timespec times[2] = { { INT64_MAX, 0 }, { INT64_MIN, 0 } };
+	struct berth_stat st;
+
+	(void)state;
+	make_file("/f", "");
+	assert_int_equal(berth_utimensat(task, BERTH_AT_FDCWD, "/f", times, 0),
+			 0);
+	assert_int_equal(berth_stat(task, "/f", &st), 0);
+	assert_int_equal(st.atime.tv_sec, INT64_MAX / 1000000000);
+	assert_int_equal(st.mtime.tv_sec, INT64_MIN / 1000000000);
+}
+
+static void a_write_up_to_the_last_byte(void **state)
+{
+	const int64_t last = INT64_MAX - 1;
+	int fd = berth_open(task, "/f", O_CREAT | O_RDWR | O_APPEND, 0644);
+	struct berth_stat st;
+
+	(void)state;
+	assert_int_equal(berth_pwrite(task, fd, "abcde", 5, last), -EINVAL);
+	assert_int_equal(berth_ftruncate(task, fd, last), 0);
+	assert_int_equal(berth_write(task, fd, "abcde", 5), 1);
+	assert_int_equal(berth_lseek(task, fd, 0, SEEK_SET), 0);
+	assert_int_equal(berth_write(task, fd, "abcde", 5), -EFBIG);
+	assert_int_equal(berth_fstat(task, fd, &st), 0);
+	assert_int_equal(st.size, INT64_MAX);
+}
+
+static void a_cut_behind_the_only_page(void **state)
+{
+	int fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
+
+	(void)state;
+	assert_int_equal(berth_write(task, fd, "hello", 5), 5);
+	assert_int_equal(berth_ftruncate(task, fd, 3 * PAGE), 0);
+	assert_int_equal(berth_ftruncate(task, fd, 2 * PAGE), 0);
+	assert_int_equal(berth_ftruncate(task, fd, 5), 0);
+	assert_true(file_holds(task, fd, "hello"));
+}
+
+/* More open files than memory is kept for. */
+static void many_open_files(void **state)
+{
+	int fd;
+
+	(void)state;
+	make_file("/f", "");
+	berth_files_set_limit(berth_task_files(task), 10000);
+	for (fd = 0; fd < 10000; fd++)
+		check_equal(berth_open(task, "/f", O_RDONLY, 0), fd);
+	for (fd = 0; fd < 10000; fd++)
+		check_equal(berth_close(task, fd), 0);
+	berth_drain();
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), 0);
+}
+
+static void what_only_files_have(void **state)
+{
+	char path[5000];
+	int fd;
+
+	(void)state;
+	fd = berth_open(task, "/", O_RDONLY | O_DIRECTORY, 0);
+	assert_int_equal(berth_lseek(task, fd, 0, SEEK_DATA), -EINVAL);
+	assert_int_equal(berth_lseek(task, fd, 0, SEEK_HOLE), -EINVAL);
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(berth_readlink(task, path, path, 1), -ENAMETOOLONG);
+}
+
+/* A table may hold objects of its user's own beside files. */
+static void a_users_own_object(void **state)
+{
+	char buf[4];
+	int fd;
+
+	(void)state;
+	fd = probe_open(berth_task_files(task), NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(berth_read(task, fd, buf, 4), -EBADF);
+	assert_int_equal(berth_fchdir(task, fd), -EBADF);
+	assert_int_equal(berth_close(task, fd), 0);
+}
+
 static const struct CMUnitTest cases[] = {
 #define PLAIN(function) \
 	cmocka_unit_test_setup_teardown(function, create, destroy)
@@ -506,6 +670,14 @@ static const struct CMUnitTest cases[] = {
 	PLAIN(the_table_of_a_task),
 	cmocka_unit_test(a_busy_instance_stays),
 	PLAIN(entries_from_a_cookie),
+	PLAIN(the_short_forms),
+	PLAIN(vectors_out_of_range),
+	PLAIN(times_beyond_all_ends),
+	PLAIN(a_write_up_to_the_last_byte),
+	PLAIN(a_cut_behind_the_only_page),
+	PLAIN(many_open_files),
+	PLAIN(what_only_files_have),
+	PLAIN(a_users_own_object),
 };
 
 int main(int argc, char **argv)

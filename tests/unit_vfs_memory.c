@@ -128,10 +128,13 @@ static void prepare_tree(void)
 {
 	check_equal(berth_mkdir(task, "/d", 0755), 0);
 	check_equal(berth_mkdir(task, "/d/sub", 0755), 0);
+	check_equal(berth_mkdir(task, "/empty", 0755), 0);
 	make_file("/d/f", "hello");
 	make_file("/g", "world");
 	check_equal(berth_symlink(task, "d/f", "/s"), 0);
 	check_equal(berth_open(task, "/d/f", O_RDWR, 0), 0);
+	/* A tall tree of pages, with room for nodes between. */
+	check_equal(berth_pwrite(task, 0, "x", 1, 5000 * PAGE), 1);
 }
 
 static int op_create(void)
@@ -168,6 +171,28 @@ static int op_link(void)
 	return berth_link(task, "/g", "/d/new");
 }
 
+/* The first entry of a directory makes its tables. */
+static int op_create_first(void)
+{
+	return berth_mkdir(task, "/empty/new", 0755);
+}
+
+static int op_link_first(void)
+{
+	return berth_link(task, "/g", "/empty/new");
+}
+
+static int op_rename_first(void)
+{
+	return berth_rename(task, "/g", "/empty/new");
+}
+
+static int op_whiteout(void)
+{
+	return berth_renameat2(task, BERTH_AT_FDCWD, "/g", BERTH_AT_FDCWD,
+			       "/empty/new", BERTH_RENAME_WHITEOUT);
+}
+
 static int op_unlink(void)
 {
 	return berth_unlink(task, "/g");
@@ -198,6 +223,13 @@ static int op_exchange(void)
 static int op_write(void)
 {
 	ssize_t ret = berth_pwrite(task, 0, "x", 1, 1000 * PAGE);
+
+	return ret < 0 ? (int)ret : 0;
+}
+
+static int op_write_far(void)
+{
+	ssize_t ret = berth_pwrite(task, 0, "x", 1, 3000000 * PAGE);
 
 	return ret < 0 ? (int)ret : 0;
 }
@@ -248,9 +280,10 @@ static int op_inode(void)
 /* A short text of all that can be seen of the tree, by plain calls. */
 static void describe(char *text, size_t size)
 {
-	static const char *const names[] = { "/",      "/d",   "/d/sub",
-					     "/d/f",   "/g",   "/s",
-					     "/d/new", "/new", "/g/f" };
+	static const char *const names[] = { "/",      "/d",	    "/d/sub",
+					     "/d/f",   "/g",	    "/s",
+					     "/d/new", "/new",	    "/g/f",
+					     "/empty", "/empty/new" };
 	struct berth_statfs full;
 	struct berth_stat st;
 	size_t i, at;
@@ -318,12 +351,17 @@ static void failing_allocations_change_nothing(void **state)
 	FAILS_WHOLE(op_mkdir);
 	FAILS_WHOLE(op_symlink);
 	FAILS_WHOLE(op_link);
+	FAILS_WHOLE(op_create_first);
+	FAILS_WHOLE(op_link_first);
+	FAILS_WHOLE(op_rename_first);
+	FAILS_WHOLE(op_whiteout);
 	FAILS_WHOLE(op_unlink);
 	FAILS_WHOLE(op_rename);
 	FAILS_WHOLE(op_replace);
 	FAILS_WHOLE(op_move_directory);
 	FAILS_WHOLE(op_exchange);
 	FAILS_WHOLE(op_write);
+	FAILS_WHOLE(op_write_far);
 	FAILS_WHOLE(op_grow);
 	FAILS_WHOLE(op_cut);
 	FAILS_WHOLE(op_truncating_open);
