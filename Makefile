@@ -41,7 +41,6 @@ under = tools/run-tests build-valgrind --no-suite lint \
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: deps build demo check check-asan check-tsan check-valgrind \
-.PHONY: deps build demo check check-asan check-tsan check-valgrind \
 	check-helgrind coverage torture mutants model bench lint install \
 	clean help
 .DEFAULT_GOAL := build
