@@ -199,7 +199,7 @@ static void no_reclaiming_inside_a_borrow(void **state)
 		open_at(1);
 		check_equal(berth_files_close(table, 1), 0);
 	}
-	check_equal(stop_recording(), 10 * RCU_BATCH);
+	check_equal(stop_recording(), (long)10 * RCU_BATCH);
 	check_equal(atomic_load(&all_probes.frees), frees);
 	probe_check_owned(probe_of(file));
 	berth_files_return(file);
