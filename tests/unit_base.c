@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bitmap.h"
+#include "base/fault.h"
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/report.h"
@@ -160,7 +161,7 @@ static void the_nth_call_fails_once(void **state)
 	sys_fail_nth(SYS_ALLOC, 2);
 	for (i = 0; i < 3; i++)
 		memory[i] = sys_alloc(bytes);
-	sys_fail_nth(SYS_ALLOC, 0);
+	sys_fail_none();
 	assert_non_null(memory[0]);
 	assert_null(memory[1]);
 	assert_non_null(memory[2]);
@@ -183,7 +184,7 @@ static void chance_fails_some(void **state)
 			sys_free(memory, bytes);
 	}
 	assert_int_equal(sys_failures(), failed);
-	sys_fail_random(0, 0);
+	sys_fail_none();
 	assert_in_range(failed, 150, 350);
 }
 

@@ -9,7 +9,7 @@
 
 #include <berth/files.h>
 
-#include "base/sys.h"
+#include "base/fault.h"
 
 #include "harness.h"
 #include "probe.h"
@@ -79,7 +79,7 @@ static void bad_number_comes_before_no_memory(void **state)
 	sys_fail_nth(SYS_ALLOC, 1);
 	assert_int_equal(berth_files_dup2(table, 0, 64), -EBADF);
 	assert_int_equal(berth_files_dupfd(table, 0, 64, 0), -EBADF);
-	sys_fail_nth(SYS_ALLOC, 0);
+	sys_fail_none();
 }
 
 /* At each allocation of a copy in turn. */
@@ -97,7 +97,7 @@ static void copy_fails(void **state)
 		copy = NULL;
 		sys_fail_nth(SYS_ALLOC, nth);
 		ret = berth_files_fork(table, &copy);
-		sys_fail_nth(SYS_ALLOC, 0);
+		sys_fail_none();
 		if (ret == 0)
 			break;
 		assert_int_equal(ret, -ENOMEM);
@@ -140,7 +140,7 @@ static void what_needs_no_memory_goes_on(void **state)
 	sys_fail_random(1, 1);
 	check(!pthread_create(&thread, NULL, use_without_memory, NULL));
 	pthread_join(thread, NULL);
-	sys_fail_random(0, 0);
+	sys_fail_none();
 	assert_int_equal(berth_files_count(table), 0);
 	check_no_probe_left();
 }

@@ -2,12 +2,13 @@
 /*
  * The table of allocation and OS calls: the one way out of berth.
  *
- * Every call can be made to fail: a test arms an injection and the call's n-th
- * use from then on, or one in so many by chance, fails as the system would.
+ * Each can be made to fail as the system would: see base/fault.h.  None of them
+ * changes errno.
  */
 #ifndef BASE_SYS_H
 #define BASE_SYS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,12 +53,7 @@ static inline struct bytes bytes_lines(struct bytes bytes)
 /* What the system maps in. */
 #define SYS_PAGE ((size_t)4096)
 
-enum sys_call {
-	SYS_ALLOC,
-	SYS_MAP,
-	SYS_CLOCK,
-	SYS_CALLS,
-};
+/* ---- Memory ---- */
 
 /* Memory for any type, or NULL. */
 void *sys_alloc(struct bytes bytes);
@@ -70,12 +66,15 @@ void sys_free(void *memory, struct bytes bytes);
 /* Fresh zeroed pages, aligned to @align (a power of two, at least a page), or
  * NULL.  They take memory when they are first touched. */
 void *sys_map(struct bytes bytes, size_t align);
+/* Never fails: what the system will not unmap is kept, empty, for sys_map(). */
 void sys_unmap(void *memory, struct bytes bytes);
 
-/* Bytes of memory that the machine has. */
+/* Bytes of memory that the machine has, or UINT64_MAX when nobody can tell. */
 uint64_t sys_memory(void);
 
-/* The coarse time of day. */
+/* ---- Time and waiting ---- */
+
+/* The time of day: of the coarse clock, or the precise one, or 1970. */
 void sys_clock(struct timespec *now);
 
 /* Sleep while *@word is @value; wake-ups without cause happen. */
@@ -85,13 +84,11 @@ void sys_futex_wake(uint32_t *word, int waiters);
 /* Let others run: a lock's holder may have been preempted. */
 void sys_yield(unsigned int tries);
 
-/* ---- Fault injection, for tests ---- */
+/* ---- Threads and processes: did it work? ---- */
 
-/* The @nth use of @call from now on fails, once; 0 disarms. */
-void sys_fail_nth(enum sys_call call, uint64_t nth);
-/* One use in @one_in of any call fails, by @seed; 0 disarms. */
-void sys_fail_random(uint64_t seed, unsigned int one_in);
-/* How many failures were injected since the last arming. */
-uint64_t sys_failures(void);
+bool sys_key_create(pthread_key_t *key, void (*destroy)(void *value));
+bool sys_key_set(pthread_key_t key, const void *value);
+bool sys_atfork(void (*prepare)(void), void (*parent)(void),
+		void (*child)(void));
 
 #endif

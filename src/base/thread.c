@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One pthread key serves all parts of berth; the functions stand in TLS. */
-#include <pthread.h>
-
+#include "base/sys.h"
 #include "base/thread.h"
 
 static __thread void (*exits[THREAD_EXITS])(void);
@@ -37,7 +36,7 @@ bool thread_at_exit(void (*fn)(void))
 		if (exits[i])
 			continue;
 		/* Any value but NULL makes the destructor run. */
-		if (!have_key || pthread_setspecific(key, exits))
+		if (!have_key || !sys_key_set(key, exits))
 			return false;
 		exits[i] = fn;
 		return true;
@@ -45,7 +44,8 @@ bool thread_at_exit(void (*fn)(void))
 	return false;
 }
 
-__attribute__((constructor(101))) static void thread_init(void)
+/* Early, for other constructors may use berth. */
+__attribute__((constructor(102))) static void thread_init(void)
 {
-	have_key = pthread_key_create(&key, run_exits) == 0;
+	have_key = sys_key_create(&key, run_exits);
 }
