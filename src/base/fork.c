@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The host process forks: the parts' handlers, in their order. */
-#include <pthread.h>
-
-#include "base/compiler.h"
 #include "base/fork.h"
+#include "base/lock.h"
 
 /* Written by constructors, before there are threads. */
 static const struct fork_handler *handlers[FORK_LEVELS];
@@ -41,7 +39,26 @@ void fork_register(enum fork_level level, const struct fork_handler *handler)
 	handlers[level] = handler;
 }
 
+static struct mutex ready_lock;
+static bool ready;
+
+noinline static bool fork_register_all(void)
+{
+	mutex_lock(&ready_lock);
+	if (!ready)
+		store_relaxed(&ready, sys_atfork(fork_prepare, fork_parent,
+						 fork_child));
+	mutex_unlock(&ready_lock);
+	return load_relaxed(&ready);
+}
+
+bool fork_is_ready(void)
+{
+	/* Relaxed: it guards nothing that is read here. */
+	return likely(load_relaxed(&ready)) || fork_register_all();
+}
+
 __attribute__((constructor)) static void fork_init(void)
 {
-	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	fork_register_all();
 }

@@ -21,8 +21,9 @@
  * *Ordering*
  *	REL(rcu_retire:A) pairs with ACQ(rcu_take:A)
  *	REL(rcu_self_leave:A) pairs with ACQ(rcu_self_adopt:A)
- *	REL(rcu_self_register:A) pairs with ACQ(rcu_drain:A)
+ *	REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A)
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -45,7 +46,8 @@ static struct rcu_thread *registry;
 static struct mutex reclaim_lock;
 static uint64_t progress; /* written under reclaim_lock */
 
-/* For threads that could not get memory for a list of their own. */
+/* For threads that could not get a list of their own; they count in it by
+ * read-modify-writes, and ask again after each batch. */
 static struct rcu_thread rcu_common = { .in_use = 1 };
 
 #if WITH_TSAN || WITH_VALGRIND
@@ -84,26 +86,40 @@ static struct rcu_thread *rcu_self_adopt(void)
 	return NULL;
 }
 
+static struct rcu_thread *rcu_self_create(void)
+{
+	struct rcu_thread *self = sys_zalloc(bytes_of(sizeof(*self)));
+
+	if (!self)
+		return NULL;
+	store_relaxed(&self->in_use, 1u);
+	self->next = load_relaxed(&registry);
+	/* REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A) */
+	while (!cas_release(&registry, &self->next, self))
+		;
+	return self;
+}
+
 static noinline struct rcu_thread *rcu_self_register(void)
 {
-	struct rcu_thread *self;
+	struct rcu_thread *self = NULL;
 
-	if (!thread_at_exit(rcu_self_leave))
-		return &rcu_common;
-	self = rcu_self_adopt();
-	if (!self)
-		self = sys_zalloc(bytes_of(sizeof(*self)));
-	if (!self)
-		return &rcu_common;
-	if (!load_relaxed(&self->in_use)) {
-		store_relaxed(&self->in_use, 1u);
-		self->next = load_relaxed(&registry);
-		/* REL(rcu_self_register:A) pairs with ACQ(rcu_drain:A) */
-		while (!cas_release(&registry, &self->next, self))
-			;
+	if (thread_at_exit(rcu_self_leave)) {
+		self = rcu_self_adopt();
+		if (!self)
+			self = rcu_self_create();
 	}
-	rcu_self = self;
-	return self;
+	rcu_self = self ? self : &rcu_common;
+	return rcu_self;
+}
+
+/* Relaxed: the owner's own, or a rough measure of the common list. */
+static void rcu_count(struct rcu_thread *self)
+{
+	if (unlikely(self == &rcu_common))
+		fetch_add_relaxed(&self->count, 1u);
+	else
+		store_relaxed(&self->count, self->count + 1);
 }
 
 void rcu_retire(struct berth_retired *object,
@@ -118,8 +134,7 @@ void rcu_retire(struct berth_retired *object,
 	/* REL(rcu_retire:A) pairs with ACQ(rcu_take:A) */
 	while (!cas_release(&self->retired, &object->next, object))
 		;
-	if (self != &rcu_common)
-		self->count++;
+	rcu_count(self);
 }
 
 /* ---- Reclaiming ---- */
@@ -154,6 +169,15 @@ static void reclaim_end(int state)
 	pthread_setcancelstate(state, NULL);
 }
 
+/* The library polls and makes system calls; errno stays the caller's. */
+static void grace_period(void)
+{
+	int saved = errno;
+
+	synchronize_rcu();
+	errno = saved;
+}
+
 /* Under reclaim_lock, after a grace period. */
 static void rcu_run(struct berth_retired *list)
 {
@@ -181,17 +205,19 @@ noinline void rcu_reclaim(struct rcu_thread *self)
 
 	if (rcu_reclaiming || rcu_read_held())
 		return;
-	state = reclaim_begin(self->count >= RCU_BATCH_MAX);
+	state = reclaim_begin(load_relaxed(&self->count) >= RCU_BATCH_MAX);
 	if (state < 0)
 		return;
-	self->count = 0;
+	store_relaxed(&self->count, 0u);
 	list = rcu_take(self);
 	/* A drain may have been here first. */
 	if (list) {
-		synchronize_rcu();
+		grace_period();
 		rcu_run(list);
 	}
 	reclaim_end(state);
+	if (self == &rcu_common)
+		rcu_self = NULL;
 }
 
 /* Take every list; at most RCU_LISTS at once, the rest in the next round. */
@@ -204,7 +230,7 @@ static unsigned int rcu_take_all(struct berth_retired **lists)
 
 	lists[n] = rcu_take(&rcu_common);
 	n += lists[n] != NULL;
-	/* ACQ(rcu_drain:A) pairs with REL(rcu_self_register:A) */
+	/* ACQ(rcu_drain:A) pairs with REL(rcu_self_create:A) */
 	for (thread = load_acquire(&registry); thread && n < RCU_LISTS;
 	     thread = thread->next) {
 		lists[n] = rcu_take(thread);
@@ -234,7 +260,7 @@ bool rcu_drain(void)
 	do {
 		n = rcu_take_all(lists);
 		if (n)
-			synchronize_rcu();
+			grace_period();
 		for (i = 0; i < n; i++)
 			rcu_run(lists[i]);
 	} while (n >= RCU_LISTS);

@@ -42,8 +42,8 @@ uint64_t rcu_progress(void);
 /* The calling thread's list of retired objects, newest first. */
 struct rcu_thread {
 	struct berth_retired *retired; /* anyone may take it whole */
-	unsigned int count;	 /* owner: pushed since it was last taken */
-	unsigned int in_use;	 /* some thread owns this structure */
+	unsigned int count;  /* pushed by the owner since it was last taken */
+	unsigned int in_use; /* some thread owns this structure */
 	struct rcu_thread *next; /* in the registry; never changes */
 };
 
@@ -55,7 +55,7 @@ static inline void rcu_poll(void)
 {
 	struct rcu_thread *self = rcu_self;
 
-	if (unlikely(self && self->count >= RCU_BATCH))
+	if (unlikely(self && load_relaxed(&self->count) >= RCU_BATCH))
 		rcu_reclaim(self);
 }
 

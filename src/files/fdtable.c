@@ -143,8 +143,11 @@ static struct bytes files_bytes(void)
 
 struct files_struct *files_create(void)
 {
-	struct files_struct *files = sys_zalloc_lines(files_bytes());
+	struct files_struct *files;
 
+	if (!fork_is_ready())
+		return NULL;
+	files = sys_zalloc_lines(files_bytes());
 	if (!files)
 		return NULL;
 	spin_init(&files->lock);

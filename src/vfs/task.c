@@ -2,6 +2,7 @@
 /* Instances, tasks and credentials: birth, end, permission. */
 #include <errno.h>
 
+#include "base/fork.h"
 #include "base/report.h"
 #include "vfs/dentry.h"
 #include "vfs/task.h"
@@ -165,6 +166,8 @@ int vfs_create(const struct berth_vfs_options *options,
 	ret = options_check(options);
 	if (ret)
 		return ret;
+	if (!fork_is_ready())
+		return -ENOMEM;
 	vfs = sys_zalloc_lines(vfs_bytes());
 	if (!vfs)
 		return -ENOMEM;
