@@ -92,8 +92,15 @@ struct block {
 
 static bool is_to_fail(struct heap *heap)
 {
-	return atomic_load(&heap->calls_left) >= 0 &&
-	       atomic_fetch_sub(&heap->calls_left, 1) == 0;
+	long left = atomic_load(&heap->calls_left);
+
+	if (left < 0)
+		return false;
+	if (left > 0 || !atomic_load(&heap->fails_for_good))
+		left = atomic_fetch_sub(&heap->calls_left, 1);
+	if (left == 0)
+		atomic_fetch_add(&heap->failures, 1);
+	return left == 0;
 }
 
 static void *heap_alloc(size_t bytes, size_t align, void *arg)
@@ -145,6 +152,8 @@ struct berth_vfs_options on_heap(struct heap *heap)
 	atomic_init(&heap->blocks, 0);
 	atomic_init(&heap->most_bytes, 0);
 	atomic_init(&heap->calls_left, -1);
+	atomic_init(&heap->fails_for_good, false);
+	atomic_init(&heap->failures, 0);
 	options.alloc = heap_alloc;
 	options.dealloc = heap_dealloc;
 	options.arg = heap;

@@ -43,7 +43,9 @@ struct heap {
 	atomic_size_t bytes;
 	atomic_size_t blocks;
 	atomic_size_t most_bytes;
-	atomic_long calls_left; /* until one fails; negative: none does */
+	atomic_long calls_left;	    /* until one fails; negative: none does */
+	atomic_bool fails_for_good; /* and so do all after it */
+	atomic_ulong failures;
 };
 
 /* Options by which an instance takes its memory from @heap, which is reset. */

@@ -205,6 +205,12 @@ static int64_t berth_execute(struct fs *fs, const struct op *op,
 	return -ENOSYS;
 }
 
+void fs_use_berth(struct fs *fs)
+{
+	fs->name = "berth";
+	fs->execute = berth_execute;
+}
+
 int fs_on_berth(const struct fs_options *options,
 		void (*work)(struct fs *fs, void *arg), void *arg,
 		const char **why)
@@ -215,11 +221,12 @@ int fs_on_berth(const struct fs_options *options,
 		.nr_inodes = options->nr_inodes,
 		.mode = 0777,
 	};
-	struct fs fs = { .name = "berth", .execute = berth_execute };
+	struct fs fs = { 0 };
 	int err;
 
 	if (why)
 		*why = "no instance of berth";
+	fs_use_berth(&fs);
 	err = berth_vfs_create(&how, &fs.vfs);
 	if (err)
 		return err;

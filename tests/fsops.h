@@ -141,6 +141,9 @@ int fs_on_kernel(const struct fs_options *options,
 		 void (*work)(struct fs *fs, void *arg), void *arg,
 		 const char **why);
 
+/* Let the instance and task in @fs, made by the caller, be its side. */
+void fs_use_berth(struct fs *fs);
+
 /* Execute an operation.  Return: what the call returns, or -errno. */
 int64_t fs_do(struct fs *fs, const struct op *op, struct outcome *out);
 
