@@ -193,6 +193,28 @@ static void path_comes_before_the_right_to_make_a_device(void **state)
 		-EPERM);
 }
 
+/* Memory that ended was called room that ended, which may come back by unlinking
+ * files. */
+static void fallocate_tells_memory_from_room(void **state)
+{
+	struct berth_vfs_options options = default_options();
+	int fd;
+
+	(void)state;
+	options.memory_max = 1 << 20;
+	create_with(&options);
+	fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
+	assert_int_equal(berth_fallocate(task, fd, 0, 0, 500 * PAGE), -ENOMEM);
+	finish();
+	options.memory_max = 0;
+	options.size = 100 * PAGE;
+	create_with(&options);
+	fd = berth_open(task, "/f", O_CREAT | O_RDWR, 0644);
+	assert_int_equal(berth_pwrite(task, fd, "x", 1, 600 * PAGE), 1);
+	assert_int_equal(berth_fallocate(task, fd, 0, 0, 100 * PAGE), -ENOSPC);
+	finish();
+}
+
 #define vfs_test(name) cmocka_unit_test_setup_teardown(name, create, destroy)
 
 int main(int argc, char **argv)
@@ -206,6 +228,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(mode_zero_is_a_mode),
 		vfs_test(path_only_comes_before_tmpfile),
 		vfs_test(path_comes_before_the_right_to_make_a_device),
+		cmocka_unit_test(fallocate_tells_memory_from_room),
 	};
 
 	return run_cases(argc, argv, cases);

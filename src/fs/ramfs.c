@@ -77,6 +77,7 @@ static int64_t ramfs_make_room(struct inode *inode, uint64_t pos,
 		if (page_find(&inode->pages, index))
 			continue;
 		ret = ramfs_get_page(inode, index, pages);
+		pages->error = ret;
 		if (ret)
 			return done ? (int64_t)done : ret;
 	}

@@ -47,7 +47,8 @@ struct inode_operations {
 		     uint64_t pos);
 	/* Under the lock: get all the room that @count bytes from @pos need, so
 	 * that what follows can not fail.  For how many there is room (at least
-	 * one), or -ENOSPC or -ENOMEM.  One of the next three follows. */
+	 * one), or -ENOSPC or -ENOMEM; @pages->error tells why there is no more.
+	 * One of the next three follows. */
 	int64_t (*make_room)(struct inode *inode, uint64_t pos, uint64_t count,
 			     struct page_list *pages);
 	void (*write)(struct inode *inode, uint64_t pos, struct iov_iter *from,

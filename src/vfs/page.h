@@ -72,6 +72,7 @@ struct page_list {
 	struct page *first;
 	struct page **end;
 	uint64_t count;
+	int error; /* why there are no more, or 0 */
 };
 
 void page_list_init(struct page_list *list);

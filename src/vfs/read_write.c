@@ -205,7 +205,7 @@ static ssize_t write_gather(const struct place *place, struct inode *inode,
 
 	n = inode->ops->make_room(inode, place->pos, (uint64_t)want, pages);
 	if (n < want && !place->partly)
-		n = -ENOSPC;
+		n = pages->error;
 	if (n < 0)
 		inode->ops->give_room(inode, pages);
 	return n;

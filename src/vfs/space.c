@@ -159,7 +159,7 @@ static int allocate(struct inode *inode, uint64_t offset, uint64_t length,
 	room = inode->ops->make_room(inode, offset, length, &pages);
 	if (room < (int64_t)length) {
 		inode->ops->give_room(inode, &pages);
-		return room < 0 ? (int)room : -ENOSPC;
+		return pages.error;
 	}
 	inode->ops->keep_room(inode, offset, length, &pages);
 	if (!keep_size && offset + length > inode->size) {
