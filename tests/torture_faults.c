@@ -75,11 +75,11 @@ static void in_one_thread(void **state)
 
 static bool linux_could_say(int64_t ret)
 {
-	static const int errors[] = {
-		ENOENT, EEXIST, ENOTDIR, EISDIR, EINVAL,
-		EACCES, EPERM,	EMFILE,	 EBADF,	 ENOSPC,
-		ENOMEM, ELOOP,	EBUSY,	 ENXIO,	 ENOTEMPTY
-	};
+	static const int errors[] = { ENOENT, EEXIST, ENOTDIR,	 EISDIR,
+				      EINVAL, EACCES, EPERM,	 EMFILE,
+				      EBADF,  ENOSPC, ENOMEM,	 ELOOP,
+				      EBUSY,  ENXIO,  ENOTEMPTY, EAGAIN,
+				      EXDEV,  EFBIG };
 	size_t i;
 
 	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)

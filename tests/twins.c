@@ -353,7 +353,8 @@ static bool same_data(const struct step *step, const struct outcome *a,
 static void take_plain(struct twins *twins, const struct step *step,
 		       const struct outcome *faulty, const struct aim *aim)
 {
-	bool writes = step->op.kind == OP_WRITE || step->op.kind == OP_PWRITE;
+	bool writes = step->op.kind == OP_WRITE || step->op.kind == OP_PWRITE ||
+		      step->op.kind == OP_WRITEV;
 	size_t size = step->op.size;
 	struct outcome plain;
 
@@ -505,6 +506,20 @@ static int64_t child_closes(struct twin *twin)
 	if (!twin->child)
 		return 0;
 	return berth_close(twin->child, 0);
+}
+
+/* A root is not given back, so a child takes it, and ends. */
+static int64_t child_in_a_root_of_its_own(struct twin *twin)
+{
+	struct berth_task *child;
+	int ret =
+		berth_task_fork(twin->fs.task, BERTH_TASK_SHARE_FILES, &child);
+
+	if (ret)
+		return ret;
+	ret = berth_chroot(child, "/d");
+	berth_task_destroy(child);
+	return ret;
 }
 
 static int64_t end_child(struct twin *twin)
@@ -751,6 +766,39 @@ const struct step life[] = {
 	FD_STEP(OP_CLOSE, 9),
 	STEP_OF(unlink_large),
 
+	/* Room kept, holes, pieces; number 9 again. */
+	OPEN("/room", O_CREAT | O_RDWR),
+	FD_STEP(OP_FALLOCATE, 9, .pos = 0, .size = 70 * PAGE),
+	FD_STEP(OP_FALLOCATE, 9, .flags = BERTH_FALLOC_KEEP_SIZE,
+		.pos = 500 * PAGE, .size = 70 * PAGE),
+	FD_STEP(OP_WRITEV, 9, .size = 3 * PAGE + 100, .cmd = 3, .fill = 'i',
+		.pos = 68 * PAGE),
+	FD_STEP(OP_READV, 9, .size = 3 * PAGE, .cmd = 5, .pos = 69 * PAGE),
+	FD_STEP(OP_FALLOCATE, 9,
+		.flags = BERTH_FALLOC_KEEP_SIZE | BERTH_FALLOC_PUNCH_HOLE,
+		.pos = 1000, .size = 69 * PAGE),
+	FD_STEP(OP_FALLOCATE, 9, .pos = INT64_C(1) << 41, .size = 10 * PAGE),
+	FD_STEP(OP_FALLOCATE, 9, .pos = 0, .size = 2000 * PAGE),
+	FD_STEP(OP_WRITEV, 9, .size = 5 * PAGE, .cmd = 2, .fill = 'j',
+		.pos = -1),
+	FD_STEP(OP_FSYNC, 9),
+	FD_STEP(OP_CLOSE, 9),
+	PATH_STEP(OP_UNLINK, "/room"),
+	OPEN("/d", O_TMPFILE | O_RDWR),
+	FD_STEP(OP_WRITE, 9, .size = 5000, .fill = 'l'),
+	FD_STEP(OP_LINK, 9, .path = "", .fd2 = AT, .path2 = "/d/tmp",
+		.flags = BERTH_AT_EMPTY_PATH),
+	FD_STEP(OP_CLOSE, 9),
+	FD_STEP(OP_OPEN2, 3, .path = "tmp", .flags = O_RDONLY,
+		.resolve = BERTH_RESOLVE_BENEATH),
+	FD_STEP(OP_OPEN2, 3, .path = "new", .flags = O_CREAT | O_RDWR,
+		.mode = 0600, .resolve = BERTH_RESOLVE_IN_ROOT),
+	FD_STEP(OP_CLOSE, 9),
+	FD_STEP(OP_CLOSE, 10),
+	PATH_STEP(OP_STATFS, "/d"),
+	TWO_PATHS(OP_RENAME, "/d/new", "/d/renewed",
+		  .flags = BERTH_RENAME_WHITEOUT),
+
 	/* Names. */
 	TWO_PATHS(OP_SYMLINK, "d/f", "/short"),
 	TWO_PATHS(OP_SYMLINK, LONG_TEXT, "/long"),
@@ -821,6 +869,7 @@ const struct step life[] = {
 	FD_STEP(OP_WRITE, 7, .size = 10, .fill = 'k'),
 	STEP_OF(act_for_root),
 	PATH_STEP(OP_CHMOD, "mine", .mode = 0600),
+	STEP_OF(child_in_a_root_of_its_own),
 
 	/* Numbers: each in a further segment of the table. */
 	FD_STEP(OP_DUP, 0),

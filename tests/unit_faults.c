@@ -155,6 +155,12 @@ static void does_without_unmapping(void **state)
 	does_without(SYS_UNMAP, 3);
 }
 
+static void does_without_the_size_of_memory(void **state)
+{
+	(void)state;
+	does_without(SYS_MEMORY, 1);
+}
+
 /* Armed all the time, for a thread asks once. */
 static void does_without_thread_keys(void **state)
 {
@@ -179,6 +185,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_mapping),
 		cmocka_unit_test(does_without_noreserve),
 		cmocka_unit_test(does_without_unmapping),
+		cmocka_unit_test(does_without_the_size_of_memory),
 		cmocka_unit_test(does_without_thread_keys),
 	};
 
