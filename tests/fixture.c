@@ -108,6 +108,7 @@ static void *heap_alloc(size_t bytes, size_t align, void *arg)
 	struct heap *heap = arg;
 	struct block *block;
 	size_t total, most;
+	int saved = errno;
 	uintptr_t at;
 	char *start;
 
@@ -118,6 +119,7 @@ static void *heap_alloc(size_t bytes, size_t align, void *arg)
 		align = sizeof(*block);
 	start = malloc(bytes + 2 * align);
 	check(start);
+	errno = saved; /* for those who look whether berth changes it */
 	at = ((uintptr_t)start + sizeof(*block) + align - 1) & -align;
 	block = (struct block *)at - 1;
 	*block = (struct block){ start, bytes };

@@ -420,11 +420,13 @@ static int64_t install_own_file(struct twin *twin)
 {
 	int fd = berth_files_reserve(files_of(twin), 20, O_CLOEXEC);
 	struct berth_file *file;
+	int saved = errno;
 
 	if (fd < 0)
 		return fd;
 	file = calloc(1, sizeof(*file));
 	check(file);
+	errno = saved; /* this allocation is not berth's */
 	berth_file_init(file, &plain_ops, O_RDONLY, 0);
 	berth_files_install(files_of(twin), fd, file);
 	return fd;

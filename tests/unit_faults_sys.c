@@ -188,8 +188,8 @@ static unsigned long max_map_count(void)
 /* Use up all mappings that a process may have: pages of changing protection. */
 static char *fill_the_map(size_t bytes)
 {
-	char *area = mmap(NULL, bytes, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *area = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 	size_t at = 0;
 
 	assert_ptr_not_equal(area, MAP_FAILED);
