@@ -5,6 +5,7 @@
  * deferred frees, and no table is made until a fork will be safe.
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include <berth/berth.h>
 
@@ -13,6 +14,10 @@
 
 #include "harness.h"
 #include "probe.h"
+
+enum {
+	TOO_LONG = 20, /* seconds, for a microsecond's work */
+};
 
 /* Before berth's own constructors. */
 __attribute__((constructor(101))) static void fail_at_load(void)
@@ -53,6 +58,7 @@ static void open_and_close(struct worker *me)
 /* A lock that another thread held at the fork would be held for ever. */
 static void use_in_the_child(void)
 {
+	alarm(TOO_LONG);
 	check_equal(berth_files_close(table, probe_open(table, NULL)), 0);
 	berth_drain();
 }
@@ -79,7 +85,7 @@ static void close_and_look(struct worker *me)
 	struct fate *fate = me->shared;
 	unsigned long left;
 
-	while (keep_going() || fate->made < 3 * MOST_LEFT) {
+	while (keep_going() || fate->made < 3ul * MOST_LEFT) {
 		check_equal(berth_files_close(table, probe_open(table, fate)),
 			    0);
 		left = fate->made - fate->frees;
