@@ -41,8 +41,8 @@ under = tools/run-tests build-valgrind --no-suite lint \
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: deps build demo check check-asan check-tsan check-valgrind \
-	check-helgrind coverage torture mutants model bench lint install \
-	clean help
+	check-helgrind check-fallbacks coverage torture mutants model bench \
+	lint install clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -83,6 +83,10 @@ coverage:  ## the same, and what no test reaches: see tests/unreached
 	@tools/run-tests build-coverage --no-suite lint -t 4
 	@tools/coverage build-coverage
 
+check-fallbacks: build  ## the same on a system that lacks what berth would use
+	@tools/run-tests --without membarrier --without all $(B) \
+	--no-suite lint $(T)
+
 torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)
 torture: build  ## run each race for longer: make torture SECONDS=30
@@ -112,4 +116,4 @@ clean:  ## remove all that was built
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	while IFS='|' read -r name text; do \
-	printf '  %-14s %s\n' "$$name" "$$text"; done
+	printf '  %-15s %s\n' "$$name" "$$text"; done
