@@ -2,7 +2,7 @@
 /* What instances and tasks take from the system itself, when it has no more. */
 #include <errno.h>
 
-#include "base/sys.h"
+#include "base/fault.h"
 #include "fixture.h"
 #include "harness.h"
 
@@ -15,7 +15,7 @@ static void fails_whole(int (*make)(void), void (*end)(void))
 	for (nth = 1; nth < 100; nth++) {
 		sys_fail_nth(SYS_ALLOC, nth);
 		ret = make();
-		sys_fail_nth(SYS_ALLOC, 0);
+		sys_fail_none();
 		if (!ret)
 			break;
 		check_equal(ret, -ENOMEM);
