@@ -38,7 +38,7 @@ static const void *op_bytes(struct fs *fs, const struct op *op)
  * Cut @size bytes into @pieces alike, the rest into the last one; a few more
  * are there to be counted.
  */
-static struct iovec pieces[1030];
+static __thread struct iovec pieces[1030];
 
 static const struct iovec *op_pieces(const struct op *op, const void *bytes)
 {
