@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -249,11 +250,27 @@ static void handlers_call_in(void **state)
 	alarm(0);
 }
 
+/* Whatever the system's limit: see read_files(). */
+static void take_large_stacks(void)
+{
+	struct rlimit limit;
+	pthread_attr_t attr;
+
+	check(!getrlimit(RLIMIT_STACK, &limit));
+	limit.rlim_cur = 8 << 20;
+	check(!setrlimit(RLIMIT_STACK, &limit));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, limit.rlim_cur);
+	check(!pthread_setattr_default_np(&attr));
+	pthread_attr_destroy(&attr);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest cases[] = {
 		cmocka_unit_test(handlers_call_in),
 	};
 
+	take_large_stacks();
 	return run_cases(argc, argv, cases);
 }
