@@ -233,6 +233,11 @@ bool keep_going(void)
 	return !atomic_load_explicit(&the_race.time_over, memory_order_relaxed);
 }
 
+bool keep_going_until(const atomic_ulong *seen)
+{
+	return keep_going() || !atomic_load(seen);
+}
+
 /* gcov writes its counts when a process exits, and what is linked into this
  * program also when it is told to. */
 #if WITH_COVERAGE

@@ -24,6 +24,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -179,6 +180,9 @@ void run_race(void *shared, void (*const *functions)(struct worker *),
 	      size_t count);
 
 bool keep_going(void);
+/* The same, but not before a thing has happened that the test is about, though
+ * on a busy machine it takes longer.  (If it never does, the test hangs.) */
+bool keep_going_until(const atomic_ulong *seen);
 
 /*
  * A forked child's end.  What belonged to its parent's threads is nobody's here,

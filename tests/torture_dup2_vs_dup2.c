@@ -113,7 +113,7 @@ static void open_and_close_one(struct worker *worker)
 {
 	int fd;
 
-	for (; keep_going(); worker->work++) {
+	for (; keep_going_until(&full); worker->work++) {
 		fd = probe_open(table, NULL);
 		if (fd < 0) {
 			check_equal(fd, -EMFILE);

@@ -62,7 +62,8 @@ static void walker(struct worker *worker)
 	unsigned long step;
 	int fd;
 
-	for (step = 0; keep_going() || step % CYCLE; step++) {
+	for (step = 0; keep_going_until(&amid_installs) || step % CYCLE;
+	     step++) {
 		if (step % CYCLE == 0)
 			for (fd = 0; fd < NUMBERS; fd++)
 				check_equal(berth_files_reserve(table, 0, 0),
@@ -122,7 +123,7 @@ static void forker(struct worker *worker)
 	int state[NUMBERS];
 	unsigned int open;
 
-	for (; keep_going(); worker->work++) {
+	for (; keep_going_until(&amid_installs); worker->work++) {
 		from = atomic_load(&done);
 		check_equal(berth_files_fork(table, &copy), 0);
 		to = atomic_load(&started);

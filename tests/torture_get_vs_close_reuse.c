@@ -58,7 +58,7 @@ static void getter(struct worker *worker)
 	uint64_t floor, id;
 	int fd;
 
-	for (; keep_going(); worker->work++) {
+	for (; keep_going_until(&outlived); worker->work++) {
 		fd = (int)random_below(random, NUMBERS);
 		if (random_once_in(random, 8))
 			dup_one(fd, NUMBERS + (int)worker->index);
@@ -112,7 +112,7 @@ static void closer(struct worker *worker)
 	struct random *random = &worker->random;
 	struct opened first, second;
 
-	for (; keep_going(); worker->work++) {
+	for (; keep_going_until(&outlived); worker->work++) {
 		first = open_one();
 		second = open_one();
 		if (random_once_in(random, 2)) {
