@@ -226,11 +226,16 @@ static struct {
 	pthread_barrier_t meeting;
 	atomic_uint ready; /* goes up only: see start_together() */
 	unsigned int count;
+	double patience; /* when even a worker without work gives up */
 } the_race;
+
+static __thread const struct worker *this_worker;
 
 bool keep_going(void)
 {
-	return !atomic_load_explicit(&the_race.time_over, memory_order_relaxed);
+	if (!atomic_load_explicit(&the_race.time_over, memory_order_relaxed))
+		return true;
+	return this_worker && !this_worker->work && now() < the_race.patience;
 }
 
 bool keep_going_until(const atomic_ulong *seen)
@@ -386,6 +391,7 @@ static void *run_worker(void *arg)
 {
 	struct runner *runner = arg;
 
+	this_worker = &runner->worker;
 	pthread_barrier_wait(&the_race.meeting);
 	start_together();
 	if (!UNDER_TSAN)
@@ -416,6 +422,7 @@ void run_race(void *shared, void (*const *functions)(struct worker *),
 	the_race.count = (unsigned int)count;
 	atomic_store(&the_race.ready, 0);
 	atomic_store(&the_race.time_over, false);
+	the_race.patience = now() + 10 * test_seconds();
 	pthread_barrier_init(&the_race.meeting, NULL, (unsigned int)count);
 
 	for (i = 0; i < count; i++) {

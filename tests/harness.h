@@ -169,7 +169,8 @@ struct worker {
 
 /*
  * Run each function on a thread of its own, all from the same moment, and wait
- * until they have returned.  keep_going() turns false after test_seconds().
+ * until they have returned.  keep_going() turns false after test_seconds(),
+ * for a worker that has not come to work by then a little later.
  */
 #define race(shared, ...)                                               \
 	run_race(shared, (void (*[])(struct worker *)){ __VA_ARGS__ },  \
