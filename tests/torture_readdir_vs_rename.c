@@ -193,6 +193,9 @@ static void make_and_remove(struct worker *me)
 		err = berth_rmdir(mine, "/p/d");
 		check(!err || err == -ENOENT || err == -ENOTEMPTY);
 	}
+	/* For one that has had no turn yet. */
+	err = berth_mkdir(mine, "/p/d", 0755);
+	check(!err || err == -EEXIST);
 	berth_task_destroy(mine);
 }
 
