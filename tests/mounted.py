@@ -129,6 +129,8 @@ class Place:
 
     def __init__(self, berth):
         self.berth = os.path.abspath(berth)
+        with open(self.berth, "rb") as file:
+            self.watched = re.search(rb"__[at]san_init|valgrind", file.read()) is not None
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="berth-"))
         read_end, self.pipe = os.pipe()
         sys.stdout.flush()
@@ -199,6 +201,12 @@ class Mount:
         """Bytes of it that the server uses."""
         with open(f"/proc/{self.pid}/statm", encoding="utf-8") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def memory_within(self, limit):
+        """Whether it uses no more than that, where only berth keeps memory: the
+        sanitizers keep what was freed, and so does valgrind; where MAP_NORESERVE is
+        refused, the C library has one heap instead of arenas, with holes in it."""
+        return self.place.watched or "BERTH_WITHOUT" in os.environ or self.memory() < limit
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
