@@ -29,21 +29,9 @@ static int task_dir_set(struct inode **place, struct inode *dir, int ret)
 	return ret;
 }
 
-int berth_chdir(struct berth_task *task, const char *path)
-{
-	struct cred *cred = cred_get(task);
-	struct inode *dir;
-	int ret;
-
-	ret = inode_get(task, cred, BERTH_AT_FDCWD, path, WALK_FOLLOW, false,
-			&dir);
-	if (!ret)
-		ret = task_dir_set(&task->cwd, dir, may_chdir(task, dir, cred));
-	cred_put(cred);
-	return ret;
-}
-
-int berth_chroot(struct berth_task *task, const char *path)
+/* Change one of the task's places to what @path leads to. */
+static int task_dir_change(struct berth_task *task, struct inode **place,
+			   const char *path, bool privileged)
 {
 	struct cred *cred = cred_get(task);
 	struct inode *dir;
@@ -54,12 +42,22 @@ int berth_chroot(struct berth_task *task, const char *path)
 	if (ret)
 		goto out_put_cred;
 	ret = may_chdir(task, dir, cred);
-	if (!ret && !cred_overrides(cred))
+	if (!ret && privileged && !cred_overrides(cred))
 		ret = -EPERM;
-	ret = task_dir_set(&task->root, dir, ret);
+	ret = task_dir_set(place, dir, ret);
 out_put_cred:
 	cred_put(cred);
 	return ret;
+}
+
+int berth_chdir(struct berth_task *task, const char *path)
+{
+	return task_dir_change(task, &task->cwd, path, false);
+}
+
+int berth_chroot(struct berth_task *task, const char *path)
+{
+	return task_dir_change(task, &task->root, path, true);
 }
 
 int berth_fchdir(struct berth_task *task, int fd)
