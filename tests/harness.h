@@ -190,6 +190,9 @@ bool keep_going_until(const atomic_ulong *seen);
  * so valgrind does not look for leaks; what it reached counts as covered.
  */
 void leave_child(int status) __attribute__((noreturn));
+
+/* This process ends with threads inside, which have memory. */
+void expect_leaks(void);
 /* In a child that is to abort: the same. */
 void prepare_to_abort(void);
 

@@ -162,6 +162,7 @@ static void end_in_a_child(void (*by)(void))
 	check(pid >= 0);
 	if (!pid) {
 		alarm(TOO_LONG);
+		expect_leaks();
 		start_threads();
 		by();
 	}
