@@ -32,6 +32,13 @@ bool under_valgrind(void)
 	return RUNNING_ON_VALGRIND;
 }
 
+bool under_helgrind(void)
+{
+	const char *tool = getenv("BERTH_UNDER");
+
+	return tool && strcmp(tool, "helgrind") == 0;
+}
+
 /* ---- Arguments and time ---- */
 
 static struct {

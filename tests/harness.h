@@ -53,6 +53,8 @@
 
 /* Is valgrind the processor, and partly the kernel, of this run? */
 bool under_valgrind(void);
+/* By its tool for threads? */
+bool under_helgrind(void);
 
 /*
  * Helgrind takes atomic accesses for plain ones.  A valgrind build tells it that

@@ -288,6 +288,8 @@ static void children_can_do_all(void **state)
 	(void)state;
 	if (UNDER_ASAN)
 		skip(); /* its allocator's locks do not survive a fork */
+	if (under_helgrind())
+		skip(); /* in a child it has threads still that are gone */
 	options.clock = tell_time;
 	create_with(&options);
 	check_equal(berth_mkdir(task, "/d", 0755), 0);
