@@ -436,7 +436,28 @@ static void reads_and_writes_across_pages(struct trace *t)
 	t_cat(t, "f");
 }
 
+/* Of a count that is none nothing is read, also where there is something. */
+static void counts_that_are_none(struct trace *t)
+{
+	int fd = t_open(t, "f", O_CREAT | O_RDWR, 0644);
+
+	t_write(t, fd, "hello");
+	t_lseek(t, fd, 1, SEEK_SET);
+	/* The kernel finds first that no memory is as large. */
+	mute(t);
+	is(t, on_berth(t) ? -EINVAL : -EFAULT, t_read(t, fd, SIZE_MAX));
+	is(t, on_berth(t) ? -EINVAL : -EFAULT, t_read(t, fd, SSIZE_MAX));
+	is(t, on_berth(t) ? -EINVAL : -EFAULT, t_pread(t, fd, SIZE_MAX, 1));
+	unmute(t);
+	is(t, 1, t_lseek(t, fd, 0, SEEK_CUR));
+	t_ftruncate(t, fd, INT64_MAX);
+	t_lseek(t, fd, INT64_MAX - 4096, SEEK_SET);
+	is(t, -EINVAL, t_read(t, fd, 6000));
+	is(t, 4096, t_read(t, fd, 4096));
+}
+
 static const struct CMUnitTest cases[] = {
+	TRACE(counts_that_are_none, AS_BOTH),
 	TRACE(F1_append_after_truncation, AS_BOTH),
 	TRACE(F2_append_after_truncation_by_another, AS_BOTH),
 	TRACE(F4_seek_beyond_the_end, AS_BOTH),

@@ -380,6 +380,8 @@ static void what_cannot_be_opened(struct trace *t)
 	is(t, -ENOTDIR, t_open(t, "socket", O_RDONLY | O_DIRECTORY, 0));
 	is(t, 0, t_open(t, "socket", O_PATH, 0));
 	is(t, 0, t_fstat(t, 0));
+	is(t, -EINVAL, t_open(t, ".", O_RDONLY | O_DIRECT, 0));
+	is(t, 1, t_open(t, ".", O_PATH | O_DIRECT, 0));
 }
 
 static void no_number_left(struct trace *t)

@@ -121,6 +121,45 @@ static void no_more_memory_than_allowed(void **state)
 	assert_int_equal(heap.bytes, 0);
 }
 
+/* A node for each level of the highest page that there was. */
+#define MOST_LEFT ((size_t)6000)
+
+/* What found the places of pages goes with them, also when none came. */
+static void no_memory_for_holes(void **state)
+{
+	const unsigned int punch =
+		BERTH_FALLOC_PUNCH_HOLE | BERTH_FALLOC_KEEP_SIZE;
+	struct heap heap;
+	struct berth_vfs_options options = on_heap(&heap);
+	size_t at_first;
+	int64_t i;
+
+	(void)state;
+	options.size = 16 * (uint64_t)PAGE;
+	create_with(&options);
+	assert_int_equal(berth_open(task, "/f", O_CREAT | O_RDWR, 0644), 0);
+	assert_int_equal(berth_pwrite(task, 0, "x", 1, 0), 1);
+	berth_drain();
+	at_first = heap.bytes;
+	for (i = 1; i < 20000; i++) {
+		assert_int_equal(berth_pwrite(task, 0, "x", 1, i * 64 * PAGE),
+				 1);
+		assert_int_equal(
+			berth_fallocate(task, 0, punch, i * 64 * PAGE, PAGE),
+			0);
+		assert_int_equal(berth_fallocate(task, 0,
+						 BERTH_FALLOC_KEEP_SIZE,
+						 i * 64 * PAGE, 16 * PAGE),
+				 -ENOSPC);
+	}
+	berth_drain();
+	/* The way to the highest page there ever was may stay. */
+	assert_true(heap.bytes < at_first + MOST_LEFT);
+	assert_int_equal(berth_ftruncate(task, 0, 0), 0);
+	finish();
+	assert_int_equal(heap.bytes, 0);
+}
+
 /* What fails later is in unit_faults. */
 static void failing_allocations_at_creation(void **state)
 {
@@ -154,6 +193,7 @@ static const struct CMUnitTest cases[] = {
 	cmocka_unit_test(all_memory_is_given_back),
 	cmocka_unit_test(memory_of_what_is_removed),
 	cmocka_unit_test(no_more_memory_than_allowed),
+	cmocka_unit_test(no_memory_for_holes),
 	cmocka_unit_test(failing_allocations_at_creation),
 };
 

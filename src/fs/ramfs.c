@@ -56,6 +56,7 @@ static int ramfs_get_page(struct inode *inode, uint64_t index,
 		return ret;
 	ret = page_prepare(store_of(inode), &inode->pages, index);
 	if (ret) {
+		page_unprepare(&inode->pages, index);
 		page_free(store_of(inode), data);
 		return ret;
 	}
@@ -145,12 +146,19 @@ static void ramfs_keep_room(struct inode *inode, uint64_t pos, uint64_t count,
 	ramfs_add_blocks(inode, (int64_t)fresh);
 }
 
-static void ramfs_give_room(struct inode *inode, struct page_list *pages)
+static void ramfs_give_room(struct inode *inode, uint64_t pos, uint64_t count,
+			    struct page_list *pages)
 {
+	uint64_t index = pos >> PAGE_SHIFT, last = (pos + count) >> PAGE_SHIFT;
 	char *data;
 
-	while ((data = page_list_take(pages)) != NULL)
+	for (; pages->count && index <= last; index++) {
+		if (page_find(&inode->pages, index))
+			continue;
+		page_unprepare(&inode->pages, index);
+		data = page_list_take(pages);
 		page_free(store_of(inode), data);
+	}
 }
 
 /* Zero @n bytes that lie in one page. */

@@ -56,7 +56,8 @@ struct inode_operations {
 	/* Keep the room, which reads as zeros, for later. */
 	void (*keep_room)(struct inode *inode, uint64_t pos, uint64_t count,
 			  struct page_list *pages);
-	void (*give_room)(struct inode *inode, struct page_list *pages);
+	void (*give_room)(struct inode *inode, uint64_t pos, uint64_t count,
+			  struct page_list *pages);
 	/* Under the lock: drop the data beyond @size, the size is set. */
 	void (*truncate)(struct inode *inode, uint64_t size);
 	/* Under the lock: what lies in this range reads as zeros from now on,

@@ -109,7 +109,9 @@ static int may_open(const struct inode *inode, const struct cred *cred,
 		return -EACCES;
 	if ((flags & O_NOATIME) && !inode_owner_or_capable(inode, cred))
 		return -EPERM;
-	return S_ISREG(mode) || S_ISDIR(mode) ? 0 : -ENXIO;
+	if (S_ISDIR(mode))
+		return flags & O_DIRECT ? -EINVAL : 0;
+	return S_ISREG(mode) ? 0 : -ENXIO;
 }
 
 static unsigned int walk_of(const struct opening *how)

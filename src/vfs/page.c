@@ -319,34 +319,18 @@ static int page_tree_grow(struct page_store *store, struct page_tree *tree)
 	if (!node)
 		return -ENOMEM;
 	node->slot[0] = root;
+	node->used = root != 0;
 	/* REL(page_tree_grow:A) pairs with RCU(page_find:A),
 	 * ACQ(page_next:A) */
 	store_release(&tree->root, (uintptr_t)node | 1);
 	return 0;
 }
 
-/* The place of @index; NULL when a node on the way is missing. */
-static uintptr_t *page_slot(struct page_tree *tree, uint64_t index)
+static uintptr_t *node_place(struct page_node *node, uint64_t index)
 {
-	uintptr_t *place = &tree->root, entry = load_relaxed(place);
-	struct page_node *node;
-
-	if (!page_tree_reaches(entry, index))
-		return NULL;
-	while (entry & 1) {
-		node = page_node_of(entry);
-		place = &node->slot[(index >> node->shift) &
-				    (PAGE_NODE_SLOTS - 1)];
-		if (!node->shift)
-			return place;
-		entry = load_relaxed(place);
-		if (!entry)
-			return NULL;
-	}
-	return place;
+	return &node->slot[(index >> node->shift) & (PAGE_NODE_SLOTS - 1)];
 }
 
-/* Nodes made on the way are empty: a later failure need not undo them. */
 int page_prepare(struct page_store *store, struct page_tree *tree,
 		 uint64_t index)
 {
@@ -360,14 +344,14 @@ int page_prepare(struct page_store *store, struct page_tree *tree,
 		return 0;
 	node = page_node_of(load_relaxed(&tree->root));
 	for (; node->shift; node = child) {
-		place = &node->slot[(index >> node->shift) &
-				    (PAGE_NODE_SLOTS - 1)];
+		place = node_place(node, index);
 		child = page_node_of(load_relaxed(place));
 		if (child)
 			continue;
 		child = node_create(store, node->shift - PAGE_NODE_SHIFT);
 		if (!child)
 			return -ENOMEM;
+		node->used++;
 		/* As REL(page_tree_grow:A). */
 		store_release(place, (uintptr_t)child | 1);
 	}
@@ -376,9 +360,15 @@ int page_prepare(struct page_store *store, struct page_tree *tree,
 
 void page_insert(struct page_tree *tree, uint64_t index, char *data)
 {
-	uintptr_t *place = page_slot(tree, index);
+	uintptr_t *place = &tree->root;
+	struct page_node *node;
 
-	invariant(place && !load_relaxed(place));
+	while (load_relaxed(place) & 1) {
+		node = page_node_of(load_relaxed(place));
+		place = node_place(node, index);
+		node->used += !node->shift;
+	}
+	invariant(!load_relaxed(place));
 	/* REL(page_insert:A) pairs with RCU(page_find:A), ACQ(page_next:A) */
 	store_release(place, (uintptr_t)data);
 }
@@ -411,10 +401,20 @@ static uint64_t cut_node(struct page_store *store, struct page_node *node,
 	for (; slot < PAGE_NODE_SLOTS; slot++) {
 		if (slot_start(node, start, slot) > range->last)
 			break;
+		if (!load_relaxed(&node->slot[slot]))
+			continue;
 		cut += cut_entry(store, &node->slot[slot],
 				 slot_start(node, start, slot), range);
+		node->used -= !load_relaxed(&node->slot[slot]);
 	}
 	return cut;
+}
+
+/* Take a node out of the tree: readers may be on it. */
+static void node_retire(uintptr_t *place, struct page_node *node)
+{
+	store_relaxed(place, (uintptr_t)0);
+	rcu_retire(&node->retired, node_free_retired);
 }
 
 /* Does all below @node, whose first index is @start, lie in the range? */
@@ -437,11 +437,11 @@ static uint64_t cut_entry(struct page_store *store, uintptr_t *place,
 		return 0;
 	if (entry & 1) {
 		node = page_node_of(entry);
-		if (!node_is_in(node, start, range))
-			return cut_node(store, node, start, range);
-		store_relaxed(place, (uintptr_t)0);
+		if (node_is_in(node, start, range))
+			store_relaxed(place, (uintptr_t)0);
 		cut = cut_node(store, node, start, range);
-		rcu_retire(&node->retired, node_free_retired);
+		if (!node->used)
+			node_retire(place, node);
 		return cut;
 	}
 	if (start < range->first)
@@ -459,6 +459,30 @@ uint64_t page_remove(struct page_store *store, struct page_tree *tree,
 	if (!page_tree_reaches(load_relaxed(&tree->root), first))
 		return 0;
 	return cut_entry(store, &tree->root, 0, &range);
+}
+
+/* Take out what is empty on the way to @index; is there nothing at @place now? */
+static bool unprepare(uintptr_t *place, uint64_t index)
+{
+	uintptr_t entry = load_relaxed(place), *below;
+	struct page_node *node;
+
+	if (!(entry & 1))
+		return !entry;
+	node = page_node_of(entry);
+	below = node_place(node, index);
+	if (node->shift && load_relaxed(below) && unprepare(below, index))
+		node->used--;
+	if (node->used)
+		return false;
+	node_retire(place, node);
+	return true;
+}
+
+void page_unprepare(struct page_tree *tree, uint64_t index)
+{
+	if (page_tree_reaches(load_relaxed(&tree->root), index))
+		unprepare(&tree->root, index);
 }
 
 static void free_entry(struct page_store *store, uintptr_t entry)

@@ -90,6 +90,7 @@ struct page_tree {
 struct page_node {
 	uintptr_t slot[PAGE_NODE_SLOTS];
 	unsigned int shift; /* index bits below this node's */
+	unsigned int used;  /* slots that are not empty; by the inode's lock */
 	struct berth_retired retired;
 	struct page_store *store;
 };
@@ -127,9 +128,11 @@ hot_inline char *page_find(const struct page_tree *tree, uint64_t index)
 }
 
 /* Make room for a page at @index, so that page_insert() can not fail.
- * 0 or -ENOMEM.  Under the inode's lock. */
+ * 0 or -ENOMEM.  Under the inode's lock.  page_unprepare() if there will be no
+ * page after all. */
 int page_prepare(struct page_store *store, struct page_tree *tree,
 		 uint64_t index);
+void page_unprepare(struct page_tree *tree, uint64_t index);
 /* Show readers a complete page at a prepared, empty place. */
 void page_insert(struct page_tree *tree, uint64_t index, char *data);
 /*

@@ -65,7 +65,9 @@ hot_inline size_t claim_read(struct file *file, size_t count, uint64_t *pos)
 
 	*pos = load_relaxed(&file->pos);
 	do {
-		n = below_size(file->inode, *pos, count);
+		if (unlikely(count > FILE_SIZE_MAX - *pos))
+			return 0; /* for rw_check() */
+		n = below_size(file->inode, *pos, rw_count(count));
 		if (!n)
 			return 0;
 	} while (unlikely(!cas_relaxed(&file->pos, pos, *pos + n)));
@@ -123,7 +125,7 @@ ssize_t berth_read(struct berth_task *task, int fd, void *buf, size_t count)
 		return -EBADF;
 	if (unlikely(!S_ISREG(inode_mode(file->inode))))
 		return not_readable(file);
-	n = claim_read(file, rw_count(count), &pos);
+	n = claim_read(file, count, &pos);
 	/* A wrong count and a place past all files end up here, too. */
 	if (unlikely(!n) && rw_check(pos, count)) {
 		vfs_return(file);
@@ -207,7 +209,7 @@ static ssize_t write_gather(const struct place *place, struct inode *inode,
 	if (n < want && !place->partly)
 		n = pages->error;
 	if (n < 0)
-		inode->ops->give_room(inode, pages);
+		inode->ops->give_room(inode, place->pos, (uint64_t)want, pages);
 	return n;
 }
 
@@ -248,7 +250,7 @@ static ssize_t write_ready(struct place *place, struct inode *inode,
 	n = write_gather(place, inode, want, pages);
 	if (n < 0 || likely(place_claim(place, (size_t)n)))
 		return n;
-	inode->ops->give_room(inode, pages);
+	inode->ops->give_room(inode, place->pos, (uint64_t)want, pages);
 	return write_claim_first(place, inode, count, pages);
 }
 

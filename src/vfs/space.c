@@ -158,7 +158,7 @@ static int allocate(struct inode *inode, uint64_t offset, uint64_t length,
 		return -ENOSPC;
 	room = inode->ops->make_room(inode, offset, length, &pages);
 	if (room < (int64_t)length) {
-		inode->ops->give_room(inode, &pages);
+		inode->ops->give_room(inode, offset, length, &pages);
 		return pages.error;
 	}
 	inode->ops->keep_room(inode, offset, length, &pages);

@@ -153,11 +153,13 @@ static bool check_helper(void)
 static char *mount_point(const char *directory)
 {
 	char *path = mounts_path(directory);
+	int error = errno;
 
 	if (path && mounts_is_free(path) && check_directory(path))
 		return path;
-	if (!path)
-		check_directory(directory);
+	/* A directory may be good and have no path: one that was removed. */
+	if (!path && check_directory(directory))
+		message("cannot mount on %s: %s", directory, strerror(error));
 	free(path);
 	return NULL;
 }

@@ -134,7 +134,8 @@ static unsigned int mind_same_size(fuse_req_t req, fuse_ino_t ino, bool by_file,
 	    berth_inode_stat(server_of(req)->host, inode_of(req, ino), &old) ||
 	    old.size != st->size)
 		return which;
-	if (!by_file)
+	/* With pages there may be some beyond the end, which go. */
+	if (!by_file && !old.blocks)
 		return which & ~BERTH_SET_SIZE;
 	if (!(which & BERTH_SET_MTIME))
 		st->mtime.tv_nsec = BERTH_UTIME_NOW;
@@ -318,11 +319,20 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 {
 	struct berth_inode *moved = find(req, parent, name);
 	struct berth_inode *other = find(req, newparent, newname);
-	int error;
+	struct berth_task *task = server_of(req)->host;
+	unsigned int tries = 0;
+	int error = -ENOMEM;
 
-	error = berth_inode_rename(server_of(req)->host, inode_of(req, parent),
-				   name, inode_of(req, newparent), newname,
-				   flags);
+	/* What a whiteout leaves is the caller's. */
+	if (flags & BERTH_RENAME_WHITEOUT)
+		task = worker_task(req);
+	if (task) {
+		do
+			error = berth_inode_rename(
+				task, inode_of(req, parent), name,
+				inode_of(req, newparent), newname, flags);
+		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
+	}
 	if (!error) {
 		reply_changed(req, parent);
 		reply_changed(req, newparent);

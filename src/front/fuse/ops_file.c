@@ -41,14 +41,19 @@ static void drop_setid(fuse_req_t req, fuse_ino_t ino)
 }
 
 /*
- * May the kernel go on using the pages that it has?  They are right, as nobody
- * else changes the file; but reading them tells us nothing, and the access time
- * would stay.  So it may when reading would not move that time.
+ * The kernel goes on using the pages that it has: they are right, as nobody else
+ * changes the file.  It must not drop them here, for one that was written and is
+ * on its way to us might be dropped, asked for anew, and come back as it was
+ * before.  But reading them tells us nothing, so that the access time would
+ * stay: whoever opens the file to read it, is taken to have read.
  */
-static bool may_keep_pages(fuse_req_t req, fuse_ino_t ino, int flags)
+static void open_as_read(fuse_req_t req, fuse_ino_t ino, int fd, int flags)
 {
-	return (flags & O_ACCMODE) == O_WRONLY || (flags & O_NOATIME) ||
-	       !atime_is_due(req, ino);
+	if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_NOATIME) ||
+	    !atime_is_due(req, ino))
+		return;
+	berth_pread(server_of(req)->host, fd, NULL, 0, 0);
+	reply_changed(req, ino);
 }
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -67,7 +72,8 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	fi->fh = (uint64_t)fd;
-	fi->keep_cache = may_keep_pages(req, ino, flags);
+	fi->keep_cache = 1;
+	open_as_read(req, ino, fd, flags);
 	if (fuse_reply_open(req, fi) != 0)
 		berth_close(server->host, fd);
 }
@@ -130,17 +136,24 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
 	      off_t pos, struct fuse_file_info *fi)
 {
 	unsigned int tries = 0;
+	size_t done = 0;
 	ssize_t bytes;
 
 	(void)ino;
-	do
-		bytes = berth_pwrite(server_of(req)->host, (int)fi->fh, data,
-				     size, pos);
-	while (bytes == -ENOSPC && worker_waits_for_space(req, &tries));
-	if (bytes < 0)
+	do {
+		bytes = berth_pwrite(server_of(req)->host, (int)fi->fh,
+				     data + done, size - done,
+				     pos + (off_t)done);
+		if (bytes > 0)
+			done += (size_t)bytes;
+	} while (done < size &&
+		 (bytes > 0 ||
+		  (bytes == -ENOSPC && worker_waits_for_space(req, &tries))));
+	/* Of a page of a mapping the kernel does not look how much was written. */
+	if (bytes < 0 && (!done || fi->writepage))
 		reply_error(req, (int)bytes);
 	else
-		fuse_reply_write(req, (size_t)bytes);
+		fuse_reply_write(req, done);
 }
 
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
