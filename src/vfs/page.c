@@ -259,8 +259,6 @@ char *page_list_take(struct page_list *list)
 {
 	struct page *page = list->first;
 
-	if (!page)
-		return NULL;
 	list->first = page->next;
 	if (!list->first)
 		list->end = &list->first;

@@ -77,6 +77,7 @@ struct page_list {
 
 void page_list_init(struct page_list *list);
 void page_list_add(struct page_list *list, char *data);
+/* There is one. */
 char *page_list_take(struct page_list *list);
 
 /* A file's pages. */
