@@ -199,16 +199,12 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct berth_task *task = worker_task(req);
 	struct berth_inode *inode = NULL;
 	struct berth_stat st;
-	unsigned int tries = 0;
 	int error = -ENOMEM;
 
-	if (task) {
-		do
-			error = berth_inode_mknod(task, inode_of(req, parent),
-						  name, mode, rdev, &inode,
-						  &st);
-		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
-	}
+	if (task)
+		error = with_space(
+			req, berth_inode_mknod(task, inode_of(req, parent),
+					       name, mode, rdev, &inode, &st));
 	reply_new(req, parent, error, inode, &st);
 }
 
@@ -218,15 +214,12 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct berth_task *task = worker_task(req);
 	struct berth_inode *inode = NULL;
 	struct berth_stat st;
-	unsigned int tries = 0;
 	int error = -ENOMEM;
 
-	if (task) {
-		do
-			error = berth_inode_mkdir(task, inode_of(req, parent),
-						  name, mode, &inode, &st);
-		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
-	}
+	if (task)
+		error = with_space(
+			req, berth_inode_mkdir(task, inode_of(req, parent),
+					       name, mode, &inode, &st));
 	reply_new(req, parent, error, inode, &st);
 }
 
@@ -236,16 +229,13 @@ static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
 	struct berth_task *task = worker_task(req);
 	struct berth_inode *inode = NULL;
 	struct berth_stat st;
-	unsigned int tries = 0;
 	int error = -ENOMEM;
 
-	if (task) {
-		do
-			error = berth_inode_symlink(task, target,
-						    inode_of(req, parent), name,
-						    &inode, &st);
-		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
-	}
+	if (task)
+		error = with_space(req,
+				   berth_inode_symlink(task, target,
+						       inode_of(req, parent),
+						       name, &inode, &st));
 	reply_new(req, parent, error, inode, &st);
 }
 
@@ -254,14 +244,11 @@ static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent,
 {
 	struct berth_inode *inode = inode_of(req, ino);
 	struct berth_stat st;
-	unsigned int tries = 0;
 	int error;
 
-	do
-		error = berth_inode_link(server_of(req)->host, inode,
-					 inode_of(req, newparent), newname,
-					 &st);
-	while (error == -ENOSPC && worker_waits_for_space(req, &tries));
+	error = with_space(req, berth_inode_link(server_of(req)->host, inode,
+						 inode_of(req, newparent),
+						 newname, &st));
 	if (!error)
 		reply_changed(req, newparent);
 	reply_link(req, error, inode, &st);
@@ -320,19 +307,16 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 	struct berth_inode *moved = find(req, parent, name);
 	struct berth_inode *other = find(req, newparent, newname);
 	struct berth_task *task = server_of(req)->host;
-	unsigned int tries = 0;
 	int error = -ENOMEM;
 
 	/* What a whiteout leaves is the caller's. */
 	if (flags & BERTH_RENAME_WHITEOUT)
 		task = worker_task(req);
-	if (task) {
-		do
-			error = berth_inode_rename(
-				task, inode_of(req, parent), name,
-				inode_of(req, newparent), newname, flags);
-		while (error == -ENOSPC && worker_waits_for_space(req, &tries));
-	}
+	if (task)
+		error = with_space(
+			req, berth_inode_rename(task, inode_of(req, parent),
+						name, inode_of(req, newparent),
+						newname, flags));
 	if (!error) {
 		reply_changed(req, parent);
 		reply_changed(req, newparent);

@@ -86,7 +86,6 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	struct fuse_entry_param entry;
 	struct berth_inode *inode;
 	struct berth_stat st;
-	unsigned int tries = 0;
 	int fd, flags;
 
 	if (!task) {
@@ -95,11 +94,10 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	}
 	flags = (fi->flags & (O_ACCMODE | O_EXCL | O_TRUNC | O_NOATIME)) |
 		server->open_flags;
-	do
-		fd = berth_inode_create(task, inode_of(req, parent), name,
-					(unsigned int)flags | O_CREAT, mode,
-					&inode, &st);
-	while (fd == -ENOSPC && worker_waits_for_space(req, &tries));
+	fd = with_space(req,
+			berth_inode_create(task, inode_of(req, parent), name,
+					   (unsigned int)flags | O_CREAT, mode,
+					   &inode, &st));
 	if (fd < 0) {
 		reply_error(req, fd);
 		return;
@@ -172,13 +170,11 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t pos, int whence,
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset,
 		  off_t length, struct fuse_file_info *fi)
 {
-	unsigned int tries = 0;
 	int error;
 
-	do
-		error = berth_fallocate(server_of(req)->host, (int)fi->fh,
-					(unsigned int)mode, offset, length);
-	while (error == -ENOSPC && worker_waits_for_space(req, &tries));
+	error = with_space(req,
+			   berth_fallocate(server_of(req)->host, (int)fi->fh,
+					   (unsigned int)mode, offset, length));
 	if (!error)
 		reply_changed(req, ino);
 	reply_error(req, error);

@@ -139,4 +139,16 @@ void *worker_buffer(fuse_req_t req, size_t size);
  */
 bool worker_waits_for_space(fuse_req_t req, unsigned int *tries);
 
+/* What @call gives, tried again while it meets -ENOSPC and that is worth while. */
+#define with_space(req, call)                                 \
+	({                                                    \
+		unsigned int tries_ = 0;                      \
+		int ret_;                                     \
+		do                                            \
+			ret_ = (call);                        \
+		while (ret_ == -ENOSPC &&                     \
+		       worker_waits_for_space(req, &tries_)); \
+		ret_;                                         \
+	})
+
 #endif
