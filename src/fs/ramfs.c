@@ -146,6 +146,7 @@ static void ramfs_keep_room(struct inode *inode, uint64_t pos, uint64_t count,
 	ramfs_add_blocks(inode, (int64_t)fresh);
 }
 
+/* The pages in hand are for the holes of the range, from its start on. */
 static void ramfs_give_room(struct inode *inode, uint64_t pos, uint64_t count,
 			    struct page_list *pages)
 {

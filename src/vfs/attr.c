@@ -124,6 +124,21 @@ int berth_access(struct berth_task *task, const char *path, int mode)
 
 /* ---- Set ---- */
 
+void inode_kill_setid(struct inode *inode, const struct cred *cred)
+{
+	mode_t mode = inode->mode, kill = S_ISUID;
+
+	if (cred_overrides(cred))
+		return;
+	if ((mode & S_IXGRP) || !cred_in_group(cred, inode->gid))
+		kill |= S_ISGID;
+	if (!(mode & kill))
+		return;
+	attr_begin(inode);
+	seq_store(&inode->mode, mode & ~kill);
+	attr_end(inode);
+}
+
 /* A chown takes the set-id bits off, of everybody's files. */
 static mode_t chown_mode(const struct inode *inode, const struct cred *cred)
 {

@@ -34,6 +34,9 @@ struct iattr {
 int notify_change(struct inode *inode, const struct cred *cred,
 		  struct iattr *attr);
 
+/* Under the lock: data changed by one without privilege, drop set-id bits. */
+void inode_kill_setid(struct inode *inode, const struct cred *cred);
+
 /* May @cred do @mode (R_OK, W_OK, X_OK)?  0, -EACCES or -EROFS. */
 int access_check(const struct inode *inode, const struct cred *cred, int mode);
 

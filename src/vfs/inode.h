@@ -192,6 +192,16 @@ static inline void attr_end(struct inode *inode)
 	seq_write_end(&inode->attr_seq);
 }
 
+/* Under the lock: there are bytes up to @end now. */
+static inline void inode_extend(struct inode *inode, uint64_t end)
+{
+	if (end <= inode->size)
+		return;
+	attr_begin(inode);
+	inode_set_size(inode, end);
+	attr_end(inode);
+}
+
 int64_t inode_now(const struct inode *inode);
 /* Under the lock: something about the inode changed; with @data its data. */
 void inode_touch(struct inode *inode, int64_t now, bool data);

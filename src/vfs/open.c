@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "vfs/attr.h"
 #include "vfs/dirops.h"
 #include "vfs/open.h"
 

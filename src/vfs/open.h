@@ -88,7 +88,5 @@ void inode_give(struct inode *inode, struct berth_inode **handle,
 
 /* Under the lock and inside the gate, for a regular file. */
 void inode_truncate(struct inode *inode, uint64_t size);
-/* Under the lock: data changed by one without privilege, drop set-id bits. */
-void inode_kill_setid(struct inode *inode, const struct cred *cred);
 
 #endif

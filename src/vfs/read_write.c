@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "vfs/attr.h"
 #include "vfs/namei.h"
 #include "vfs/open.h"
 
@@ -88,14 +89,20 @@ static noinline void read_long(struct inode *inode, char *buf, size_t count,
 	}
 }
 
+/* Somebody reads through the file. */
+hot_inline void file_accessed(struct file *file)
+{
+	if (!(load_relaxed(&file->base.flags) & O_NOATIME))
+		touch_atime(file->inode);
+}
+
 /* Copy what was claimed, and end the borrow. */
 hot_inline void read_claimed(struct file *file, void *buf, size_t count,
 			     uint64_t pos)
 {
 	struct inode *inode = file->inode;
 
-	if (!(load_relaxed(&file->base.flags) & O_NOATIME))
-		touch_atime(inode);
+	file_accessed(file);
 	if (unlikely(count > BORROW_MAX) &&
 	    kref_get_unless_zero(&file->base.refs)) {
 		vfs_return(file);
@@ -158,7 +165,7 @@ ssize_t berth_pread(struct berth_task *task, int fd, void *buf, size_t count,
 
 /* ---- Write ---- */
 
-/* Where a write goes, and whether. */
+/* Where a write goes, and how. */
 struct place {
 	struct file *file;
 	uint64_t pos;
@@ -268,10 +275,7 @@ static ssize_t write_locked(struct place *place, struct inode *inode,
 		return n;
 	inode_kill_setid(inode, cred);
 	inode->ops->write(inode, place->pos, &from, (size_t)n, &pages);
-	attr_begin(inode);
-	if (place->pos + (size_t)n > inode->size)
-		inode_set_size(inode, place->pos + (size_t)n);
-	attr_end(inode);
+	inode_extend(inode, place->pos + (size_t)n);
 	inode_touch(inode, inode_now(inode), true);
 	return n;
 }
@@ -411,8 +415,7 @@ static ssize_t read_vector(struct file *file, const struct iovec *iov,
 	} else {
 		n = claim_read(file, count, &from);
 	}
-	if (!(load_relaxed(&file->base.flags) & O_NOATIME))
-		touch_atime(inode);
+	file_accessed(file);
 	for (left = n; left; left -= part, from += part) {
 		part = left;
 		piece = iov_take(&to, &part);

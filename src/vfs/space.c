@@ -2,23 +2,9 @@
 /* The space of a file: its size set, room kept for it, holes made in it. */
 #include <errno.h>
 
+#include "vfs/attr.h"
 #include "vfs/namei.h"
 #include "vfs/open.h"
-
-void inode_kill_setid(struct inode *inode, const struct cred *cred)
-{
-	mode_t mode = inode->mode, kill = S_ISUID;
-
-	if (cred_overrides(cred))
-		return;
-	if ((mode & S_IXGRP) || !cred_in_group(cred, inode->gid))
-		kill |= S_ISGID;
-	if (!(mode & kill))
-		return;
-	attr_begin(inode);
-	seq_store(&inode->mode, mode & ~kill);
-	attr_end(inode);
-}
 
 /* ---- Truncate ---- */
 
@@ -35,7 +21,8 @@ void inode_truncate(struct inode *inode, uint64_t size)
 		inode->ops->truncate(inode, size);
 }
 
-/* Inside the gate.  By path, a size that is there already leaves the times. */
+/* Inside the gate.  By path, the size that is there already leaves the times of
+ * a file without pages, which has none to give back. */
 static void truncate_locked(struct inode *inode, const struct cred *cred,
 			    uint64_t size, bool always)
 {
@@ -162,11 +149,8 @@ static int allocate(struct inode *inode, uint64_t offset, uint64_t length,
 		return pages.error;
 	}
 	inode->ops->keep_room(inode, offset, length, &pages);
-	if (!keep_size && offset + length > inode->size) {
-		attr_begin(inode);
-		inode_set_size(inode, offset + length);
-		attr_end(inode);
-	}
+	if (!keep_size)
+		inode_extend(inode, offset + length);
 	return 0;
 }
 

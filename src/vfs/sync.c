@@ -6,8 +6,13 @@
  * left to do is to tell bad arguments.
  */
 #include <errno.h>
+#include <fcntl.h>
 
 #include "vfs/open.h"
+
+#define SYNC_RANGE_KNOWN                                                      \
+	((unsigned int)(SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | \
+			SYNC_FILE_RANGE_WAIT_AFTER))
 
 static int open_for_real(struct berth_task *task, int fd)
 {
@@ -46,7 +51,7 @@ int berth_sync_file_range(struct berth_task *task, int fd, int64_t offset,
 
 	if (ret)
 		return ret;
-	if ((flags & ~7u) || offset < 0 || count < 0 ||
+	if ((flags & ~SYNC_RANGE_KNOWN) || offset < 0 || count < 0 ||
 	    offset > INT64_MAX - count)
 		return -EINVAL;
 	return 0;
