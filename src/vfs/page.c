@@ -8,8 +8,8 @@
  *
  * *Ordering*.  A page and a node are complete before they are shown:
  *
- *	REL(page_insert:A) pairs with RCU(page_find:A), ACQ(page_next:A)
- *	REL(page_tree_grow:A) pairs with RCU(page_find:A), ACQ(page_next:A)
+ *	REL(page_insert:A) pairs with RCU(page_find:A)
+ *	REL(page_tree_grow:A) pairs with RCU(page_find:A)
  */
 #include <errno.h>
 
@@ -318,8 +318,7 @@ static int page_tree_grow(struct page_store *store, struct page_tree *tree)
 		return -ENOMEM;
 	node->slot[0] = root;
 	node->used = root != 0;
-	/* REL(page_tree_grow:A) pairs with RCU(page_find:A),
-	 * ACQ(page_next:A) */
+	/* REL(page_tree_grow:A) pairs with RCU(page_find:A) */
 	store_release(&tree->root, (uintptr_t)node | 1);
 	return 0;
 }
@@ -367,7 +366,7 @@ void page_insert(struct page_tree *tree, uint64_t index, char *data)
 		node->used += !node->shift;
 	}
 	invariant(!load_relaxed(place));
-	/* REL(page_insert:A) pairs with RCU(page_find:A), ACQ(page_next:A) */
+	/* REL(page_insert:A) pairs with RCU(page_find:A) */
 	store_release(place, (uintptr_t)data);
 }
 
@@ -522,9 +521,7 @@ static uint64_t next_in_entry(uintptr_t entry, uint64_t start, uint64_t index)
 	if (index > start)
 		slot = (unsigned int)((index - start) >> node->shift);
 	for (; slot < PAGE_NODE_SLOTS; slot++) {
-		/* ACQ(page_next:A) pairs with REL(page_insert:A),
-		 * REL(page_tree_grow:A) */
-		entry = load_acquire(&node->slot[slot]);
+		entry = load_relaxed(&node->slot[slot]);
 		found = next_in_entry(entry, slot_start(node, start, slot),
 				      index);
 		if (found != UINT64_MAX)
@@ -535,8 +532,7 @@ static uint64_t next_in_entry(uintptr_t entry, uint64_t start, uint64_t index)
 
 uint64_t page_next(const struct page_tree *tree, uint64_t index)
 {
-	/* As ACQ(page_next:A). */
-	uintptr_t root = load_acquire(&tree->root);
+	uintptr_t root = load_relaxed(&tree->root);
 
 	if (!page_tree_reaches(root, index))
 		return UINT64_MAX;

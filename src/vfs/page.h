@@ -145,7 +145,8 @@ uint64_t page_remove(struct page_store *store, struct page_tree *tree,
 /* Nobody sees the tree any more: free all of it. */
 void page_tree_free(struct page_store *store, struct page_tree *tree);
 
-/* The first index at or after @index with a page; UINT64_MAX when none. */
+/* Under the inode's lock: the first index at or after @index with a page;
+ * UINT64_MAX when none. */
 uint64_t page_next(const struct page_tree *tree, uint64_t index);
 
 #endif
