@@ -127,8 +127,6 @@ static void own_table(struct random *random)
 	berth_files_close(table, fd);
 }
 
-static bool is_child;
-
 static void *short_life(void *arg)
 {
 	struct random random = random_of((uintptr_t)arg, 1);
@@ -143,8 +141,6 @@ static void start_thread(struct random *random)
 {
 	pthread_t thread;
 
-	if (UNDER_TSAN && is_child)
-		return; /* it can not follow them there */
 	check(!pthread_create(&thread, NULL, short_life,
 			      (void *)(uintptr_t)random_next(random)));
 	check(!pthread_join(thread, NULL));
@@ -187,7 +183,6 @@ static void be_the_child(void)
 {
 	int i;
 
-	is_child = true;
 	alarm(TOO_LONG);
 	walk_tree();
 	for (i = 0; i < 10; i++)
@@ -286,8 +281,8 @@ static void children_can_do_all(void **state)
 	int i;
 
 	(void)state;
-	if (UNDER_ASAN)
-		skip(); /* its allocator's locks do not survive a fork */
+	if (UNDER_ASAN || UNDER_TSAN)
+		skip(); /* their allocator's locks do not survive a fork */
 	if (under_helgrind())
 		skip(); /* in a child it has threads still that are gone */
 	options.clock = tell_time;
