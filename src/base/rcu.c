@@ -304,7 +304,8 @@ static void urcu_resume(bool in_child)
 		return;
 	}
 	urcu_bp_after_fork_child();
-	for (thread = registry; thread; thread = thread->next)
+	/* As ACQ(rcu_drain:A). */
+	for (thread = load_acquire(&registry); thread; thread = thread->next)
 		if (thread != rcu_self)
 			store_relaxed(&thread->in_use, 0u);
 }
