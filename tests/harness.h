@@ -57,6 +57,16 @@ bool under_valgrind(void);
 bool under_helgrind(void);
 
 /*
+ * Would a fork beside other threads mislead who watches?  The allocators of the
+ * sanitizers have locks that do not survive it; helgrind goes on seeing, in the
+ * child, the accesses of threads that are gone.
+ */
+static inline bool forks_mislead_tools(void)
+{
+	return UNDER_ASAN || UNDER_TSAN || under_helgrind();
+}
+
+/*
  * Helgrind takes atomic accesses for plain ones.  A valgrind build tells it that
  * the tests' own are none, and are ordered.
  */

@@ -147,8 +147,8 @@ static void the_child_has_a_whole_tree(void **state)
 	int i;
 
 	(void)state;
-	if (UNDER_ASAN || UNDER_TSAN)
-		skip(); /* their allocator's locks do not survive a fork */
+	if (forks_mislead_tools())
+		skip(); /* see harness.h */
 	create_with(&options);
 	check_equal(berth_mkdir(task, "/d", 0755), 0);
 	for (i = 0; i < WORKERS; i++)

@@ -281,10 +281,8 @@ static void children_can_do_all(void **state)
 	int i;
 
 	(void)state;
-	if (UNDER_ASAN || UNDER_TSAN)
-		skip(); /* their allocator's locks do not survive a fork */
-	if (under_helgrind())
-		skip(); /* in a child it has threads still that are gone */
+	if (forks_mislead_tools())
+		skip(); /* see harness.h */
 	options.clock = tell_time;
 	create_with(&options);
 	check_equal(berth_mkdir(task, "/d", 0755), 0);
