@@ -112,6 +112,14 @@ static int open_below(void)
 	return fd < 0 ? fd : berth_close(task, fd);
 }
 
+static int read_link(void)
+{
+	char target[8];
+
+	return berth_readlink(task, "/l", target, sizeof(target)) == 1 ? 0
+								       : -EIO;
+}
+
 static int change_mode(void)
 {
 	return berth_chmod(task, "/f", 0600);
@@ -143,8 +151,10 @@ static void entries_on_the_move(void **state)
 
 	(void)state;
 	make_file("/f", "hello");
+	check_equal(berth_symlink(task, "f", "/l"), 0);
 	make_while_odd(seq, stat_path);
 	make_while_odd(seq, open_and_close);
+	make_while_odd(seq, read_link);
 	make_while_odd(seq, create_again);
 	make_while_odd(seq, change_mode);
 	make_while_odd(seq, look_up_name);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ static void in_one_thread(void **state)
 
 /* ---- Several threads ---- */
 
-static bool linux_could_say(int64_t ret)
+/* Ends the test, with the step and what it gave, unless Linux could say so. */
+static void check_linux_could_say(const struct step *step, int64_t ret)
 {
 	static const int errors[] = { ENOENT, EEXIST, ENOTDIR,	 EISDIR,
 				      EINVAL, EACCES, EPERM,	 EMFILE,
@@ -84,8 +86,15 @@ static bool linux_could_say(int64_t ret)
 
 	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (ret == -errors[i])
-			return true;
-	return ret >= 0;
+			return;
+	if (ret >= 0)
+		return;
+	if (step->call)
+		fputs(step->name, stderr);
+	else
+		fs_print_op(stderr, &step->op);
+	fprintf(stderr, " gave %" PRId64 "\n", ret);
+	check(!"an error that Linux could give");
 }
 
 /* The thread's table is its own: what is open stays open till it closes it. */
@@ -102,11 +111,11 @@ static void do_step(struct twin *twin, const struct step *step)
 	bool was_open;
 
 	if (step->call) {
-		check(linux_could_say(step->call(twin)));
+		check_linux_could_say(step, step->call(twin));
 		return;
 	}
 	was_open = berth_files_getfd(files, step->op.fd) >= 0;
-	check(linux_could_say(fs_do(&twin->fs, &step->op, &out)));
+	check_linux_could_say(step, fs_do(&twin->fs, &step->op, &out));
 	if (!asks_only_whether_open(&step->op))
 		return;
 	/* A file of no file system has no attributes. */

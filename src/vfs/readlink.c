@@ -45,6 +45,8 @@ ssize_t berth_readlinkat(struct berth_task *task, int dirfd, const char *path,
 			 char *buf, size_t size)
 {
 	struct nameidata nd;
+	unsigned int tries = 0;
+	int found;
 	ssize_t ret;
 
 	if (!size)
@@ -53,11 +55,12 @@ ssize_t berth_readlinkat(struct berth_task *task, int dirfd, const char *path,
 	if (ret && !(path && !*path))
 		return ret;
 	rcu_read_lock();
-	/* As RCU(cred_get:A). */
-	nd.cred = rcu_dereference(task->cred);
-	ret = find_link(&nd, task, dirfd, path);
-	if (!ret)
-		ret = read_target(nd.inode, buf, size);
+	do {
+		/* As RCU(cred_get:A). */
+		nd.cred = rcu_dereference(task->cred);
+		found = find_link(&nd, task, dirfd, path);
+	} while (lookup_pause(found, &tries));
+	ret = found ? found : read_target(nd.inode, buf, size);
 	rcu_read_unlock();
 	return ret;
 }
