@@ -43,6 +43,10 @@ extern "C" {
 struct berth_files;
 struct berth_file;
 
+/* Where a number is asked for: any free one will do, so that threads which
+ * open at the same time need not agree on the lowest. */
+#define BERTH_ANYFD 0x40000000u
+
 /**
  * struct berth_file_operations - what an object does at the ends of its life.
  * @flush: called at every close of a number (close, dup2 onto it, exec,
@@ -185,6 +189,26 @@ void berth_files_exec(struct berth_files *files);
 int berth_files_set_limit(struct berth_files *files, unsigned int limit);
 
 /**
+ * berth_files_set_maximum() - lower what the limit may be raised to.
+ * @files: the table.
+ * @maximum: 0 to what the maximum is now, which is 1,073,741,824 in a new
+ *	table.  A higher limit is lowered with it.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0, or -EPERM when @maximum is above the present one.
+ */
+int berth_files_set_maximum(struct berth_files *files, unsigned int maximum);
+
+/**
+ * berth_files_maximum() - what the limit may be raised to.
+ * @files: the table.
+ *
+ * Context: any.
+ * Return: the highest limit.
+ */
+unsigned int berth_files_maximum(const struct berth_files *files);
+
+/**
  * berth_files_limit() - the soft limit.
  * @files: the table.
  *
@@ -206,7 +230,7 @@ unsigned int berth_files_count(struct berth_files *files);
  * berth_files_reserve() - take the lowest free number.
  * @files: the table.
  * @min: the lowest number that will do.
- * @flags: 0 or O_CLOEXEC.
+ * @flags: O_CLOEXEC and BERTH_ANYFD, or 0.
  *
  * The number stays invisible to lookups until berth_files_install(); give it
  * back with berth_files_unreserve() otherwise.
@@ -340,6 +364,22 @@ int berth_files_dup3(struct berth_files *files, int oldfd, int newfd,
  */
 int berth_files_dupfd(struct berth_files *files, int fd, int min,
 		      unsigned int flags);
+
+/**
+ * berth_files_renumber() - move a descriptor to another number.
+ * @files: the table.
+ * @from: any int; free afterwards.
+ * @to: any int.  What it found before is closed in the same instant; an error
+ *	of its flush is ignored.
+ *
+ * The close-on-exec bit moves along.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: @to, unchanged when both are equal and open; -EBADF when @from is
+ * not open or @to is negative or at or above the soft limit; -EBUSY when @to
+ * is reserved and not yet installed; -ENOMEM.
+ */
+int berth_files_renumber(struct berth_files *files, int from, int to);
 
 /**
  * berth_files_getfd() - the close-on-exec bit of a number (F_GETFD).

@@ -28,6 +28,21 @@ int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,
 	return ret;
 }
 
+/* Under the lock: @fd finds @file now; what it found before is the caller's. */
+static struct berth_file *fd_give(struct files_struct *files, unsigned int fd,
+				  struct berth_file *file, bool cloexec)
+{
+	struct fd_range range;
+
+	if (!fd_is_open(files, fd)) {
+		fd_mark_open(files, fd, cloexec);
+	} else {
+		fd_range(files, fd_segment_of(fd), &range);
+		bit_assign(range.cloexec, fd - range.base, cloexec);
+	}
+	return fd_publish(files, fd, file);
+}
+
 /*
  * Under the lock: let @newfd find what @oldfd finds, if its segment is there.
  * *@replaced is for the caller to close, without the lock.
@@ -39,7 +54,6 @@ static int dup_onto(struct files_struct *files, unsigned int oldfd,
 	struct berth_file **slot = fd_slot(files, oldfd);
 	struct berth_file **target = fd_slot(files, newfd);
 	struct berth_file *file = NULL;
-	struct fd_range range;
 
 	/* ACQ(dup_onto:A) pairs with REL(fd_install:A) */
 	if (slot)
@@ -51,13 +65,7 @@ static int dup_onto(struct files_struct *files, unsigned int oldfd,
 	if (load_relaxed(target) == FD_RESERVED)
 		return -EBUSY;
 	get_file(file);
-	if (!fd_is_open(files, newfd)) {
-		fd_mark_open(files, newfd, cloexec);
-	} else {
-		fd_range(files, fd_segment_of(newfd), &range);
-		bit_assign(range.cloexec, newfd - range.base, cloexec);
-	}
-	*replaced = fd_publish(files, newfd, file);
+	*replaced = fd_give(files, newfd, file, cloexec);
 	files_check(files);
 	return (int)newfd;
 }
@@ -98,45 +106,74 @@ int ksys_dup2(struct files_struct *files, unsigned int oldfd,
 	return (int)newfd;
 }
 
-/* ---- Exported ---- */
+/* ---- Other changes of what a number finds ---- */
 
-int berth_files_dup(struct berth_files *files, int fd)
+/* Under the lock: @fd finds nothing any more; its reference is the caller's. */
+static void fd_clear(struct files_struct *files, unsigned int fd)
 {
-	int ret = f_dupfd(table_of(files), (unsigned int)fd, 0, 0);
-
-	rcu_poll();
-	/* Here no number was asked for that could be wrong. */
-	return ret == -EINVAL ? -EMFILE : ret;
+	/* Relaxed: the caller's unlock releases it. */
+	store_relaxed(fd_slot(files, fd), NULL);
+	fd_mark_free(files, fd);
 }
 
-int berth_files_dupfd(struct berth_files *files, int fd, int min,
-		      unsigned int flags)
+bool fd_exchange(struct files_struct *files, unsigned int fd,
+		 struct berth_file *old, struct berth_file *file)
 {
+	struct berth_file **slot = fd_slot(files, fd);
+	bool same;
+
+	if (!slot)
+		return false;
+	spin_lock(&files->lock);
+	/* Relaxed: a comparison. */
+	same = load_relaxed(slot) == old;
+	if (same && file)
+		fd_publish(files, fd, file);
+	else if (same)
+		fd_clear(files, fd);
+	files_check(files);
+	spin_unlock(&files->lock);
+	return same;
+}
+
+/* Under the lock: the number @from and its close-on-exec bit become @to. */
+static int fd_move(struct files_struct *files, unsigned int from,
+		   unsigned int to, struct berth_file **replaced)
+{
+	struct berth_file **slot = fd_slot(files, from);
+	struct berth_file **target = fd_slot(files, to), *file = NULL;
+
+	/* As ACQ(dup_onto:A). */
+	if (slot)
+		file = load_acquire(slot);
+	if (!fd_is_file(file))
+		return -EBADF;
+	if (!target)
+		return -ENOMEM;
+	if (load_relaxed(target) == FD_RESERVED)
+		return -EBUSY;
+	*replaced =
+		fd_give(files, to, file, get_close_on_exec(files, from) > 0);
+	fd_clear(files, from);
+	files_check(files);
+	return (int)to;
+}
+
+int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to)
+{
+	struct berth_file *replaced = NULL;
 	int ret;
 
-	if (flags & ~(unsigned int)O_CLOEXEC)
-		return -EINVAL;
-	ret = f_dupfd(table_of(files), (unsigned int)fd, (unsigned int)min,
-		      flags);
-	rcu_poll();
-	return ret;
-}
-
-int berth_files_dup2(struct berth_files *files, int oldfd, int newfd)
-{
-	int ret = ksys_dup2(table_of(files), (unsigned int)oldfd,
-			    (unsigned int)newfd);
-
-	rcu_poll();
-	return ret;
-}
-
-int berth_files_dup3(struct berth_files *files, int oldfd, int newfd,
-		     unsigned int flags)
-{
-	int ret = ksys_dup3(table_of(files), (unsigned int)oldfd,
-			    (unsigned int)newfd, flags);
-
-	rcu_poll();
+	if (from == to)
+		return ksys_dup2(files, from, to);
+	if (to >= files_limit(files))
+		return -EBADF;
+	/* When this fails, fd_move() says so, unless @from is worse. */
+	expand_files(files, to);
+	spin_lock(&files->lock);
+	ret = fd_move(files, from, to, &replaced);
+	spin_unlock(&files->lock);
+	if (replaced)
+		filp_close(replaced, handle_of(files));
 	return ret;
 }

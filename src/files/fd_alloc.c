@@ -380,10 +380,15 @@ unsigned int files_count(struct files_struct *files)
 
 int files_set_limit(struct files_struct *files, unsigned int limit)
 {
-	if (limit > FD_MAX)
-		return -EPERM;
-	store_relaxed(&files->limit, limit);
-	return 0;
+	int ret = -EPERM;
+
+	spin_lock(&files->lock);
+	if (limit <= files->maximum) {
+		store_relaxed(&files->limit, limit);
+		ret = 0;
+	}
+	spin_unlock(&files->lock);
+	return ret;
 }
 
 unsigned int files_limit(const struct files_struct *files)
@@ -391,73 +396,23 @@ unsigned int files_limit(const struct files_struct *files)
 	return load_relaxed(&files->limit);
 }
 
-/* ---- Exported ---- */
-
-int berth_files_reserve(struct berth_files *files, int min, unsigned int flags)
+/* The limit never exceeds the maximum, for both change under the lock. */
+int files_set_maximum(struct files_struct *files, unsigned int maximum)
 {
-	if (min < 0 || (flags & ~(unsigned int)O_CLOEXEC))
-		return -EINVAL;
-	return alloc_fd(table_of(files), (unsigned int)min, flags);
-}
+	int ret = -EPERM;
 
-void berth_files_unreserve(struct berth_files *files, int fd)
-{
-	put_unused_fd(table_of(files), (unsigned int)fd);
-}
-
-void berth_files_install(struct berth_files *files, int fd,
-			 struct berth_file *file)
-{
-	fd_install(table_of(files), (unsigned int)fd, file);
-}
-
-struct berth_file *berth_files_get(struct berth_files *files, int fd)
-{
-	return fget(table_of(files), (unsigned int)fd);
-}
-
-struct berth_file *berth_files_borrow(struct berth_files *files, int fd)
-{
-	return fdget_rcu(table_of(files), (unsigned int)fd);
-}
-
-void berth_files_return(struct berth_file *file)
-{
-	fdput_rcu(file);
-}
-
-int berth_files_close(struct berth_files *files, int fd)
-{
-	int ret = close_fd(table_of(files), (unsigned int)fd);
-
-	rcu_poll();
+	spin_lock(&files->lock);
+	if (maximum <= files->maximum) {
+		store_relaxed(&files->maximum, maximum);
+		if (files->limit > maximum)
+			store_relaxed(&files->limit, maximum);
+		ret = 0;
+	}
+	spin_unlock(&files->lock);
 	return ret;
 }
 
-int berth_files_getfd(struct berth_files *files, int fd)
+unsigned int files_maximum(const struct files_struct *files)
 {
-	int ret = get_close_on_exec(table_of(files), (unsigned int)fd);
-
-	return ret > 0 ? FD_CLOEXEC : ret;
-}
-
-int berth_files_setfd(struct berth_files *files, int fd, int fdflags)
-{
-	return set_close_on_exec(table_of(files), (unsigned int)fd,
-				 fdflags & FD_CLOEXEC);
-}
-
-unsigned int berth_files_count(struct berth_files *files)
-{
-	return files_count(table_of(files));
-}
-
-int berth_files_set_limit(struct berth_files *files, unsigned int limit)
-{
-	return files_set_limit(table_of(files), limit);
-}
-
-unsigned int berth_files_limit(const struct berth_files *files)
-{
-	return files_limit(table_of(files));
+	return load_relaxed(&files->maximum);
 }

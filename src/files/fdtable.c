@@ -152,6 +152,7 @@ struct files_struct *files_create(void)
 		return NULL;
 	spin_init(&files->lock);
 	files->limit = FILES_DEFAULT_LIMIT;
+	files->maximum = FD_MAX;
 	kref_init(&files->users);
 	tables_add(files);
 	return files;
@@ -187,8 +188,23 @@ static unsigned int range_next_open(struct files_struct *files,
 	return range->base + range->count;
 }
 
+/* The first number from @from on in @range that finds a file, or FD_NONE. */
+static unsigned int range_first_file(struct files_struct *files,
+				     const struct fd_range *range,
+				     unsigned int from)
+{
+	unsigned int end = range->base + range->count;
+	unsigned int fd = from > range->base ? from : range->base;
+
+	for (; (fd = range_next_open(files, range, fd)) < end; fd++)
+		/* Relaxed: the caller looks it up again. */
+		if (fd_is_file(load_relaxed(fd_slot(files, fd))))
+			return fd;
+	return FD_NONE;
+}
+
 /* Iterate over the numbers in use; under the lock, or by the only user. */
-#define for_each_open_fd(files, k, range, fd)                          \
+#define for_each_fd_in_use(files, k, range, fd)                        \
 	for ((k) = 0; (k) <= FD_SEGMENTS; (k)++)                       \
 		if (fd_range((files), (k), &(range)))                  \
 			for ((fd) = range_next_open((files), &(range), \
@@ -196,6 +212,19 @@ static unsigned int range_next_open(struct files_struct *files,
 			     (fd) < (range).base + (range).count;      \
 			     (fd) = range_next_open((files), &(range), \
 						    (fd) + 1))
+
+unsigned int fd_next_open(struct files_struct *files, unsigned int from)
+{
+	unsigned int k, found = FD_NONE;
+	struct fd_range range;
+
+	spin_lock(&files->lock);
+	for (k = fd_segment_of(from); found == FD_NONE && k < FD_SEGMENTS; k++)
+		if (fd_range(files, k, &range))
+			found = range_first_file(files, &range, from);
+	spin_unlock(&files->lock);
+	return found;
+}
 
 void files_get(struct files_struct *files)
 {
@@ -209,19 +238,8 @@ void files_put(struct files_struct *files)
 
 	if (!kref_put_last(&files->users))
 		return;
-	for_each_open_fd(files, k, range, fd) close_fd(files, fd);
+	for_each_fd_in_use(files, k, range, fd) close_fd(files, fd);
 	files_free(files);
-}
-
-/* Close what is marked; numbers that others mark meanwhile are their affair. */
-void do_close_on_exec(struct files_struct *files)
-{
-	struct fd_range range;
-	unsigned int k, fd;
-
-	for_each_open_fd(files, k, range,
-			 fd) if (bit_is_set(range.cloexec, fd - range.base))
-		close_fd(files, fd);
 }
 
 /* ---- Copy ---- */
@@ -241,7 +259,7 @@ static bool dup_fd_collect(struct files_struct *from, struct files_struct *to,
 
 	*reserved = false;
 
-	for_each_open_fd(from, k, range, fd)
+	for_each_fd_in_use(from, k, range, fd)
 	{
 		if (fd_is_open(to, fd))
 			continue;
@@ -293,6 +311,7 @@ struct files_struct *dup_fd(struct files_struct *from)
 	while (dup_fd_collect(from, to, &reserved) && reserved)
 		;
 	to->limit = load_relaxed(&from->limit);
+	to->maximum = load_relaxed(&from->maximum);
 	spin_unlock(&from->lock);
 	return to;
 }
@@ -327,46 +346,4 @@ static const struct fork_handler files_fork = {
 __attribute__((constructor)) static void files_setup(void)
 {
 	fork_register(FORK_FILES, &files_fork);
-}
-
-/* ---- Exported ---- */
-
-int berth_files_create(struct berth_files **handle)
-{
-	struct files_struct *files = files_create();
-
-	if (!files)
-		return -ENOMEM;
-	*handle = handle_of(files);
-	return 0;
-}
-
-struct berth_files *berth_files_get_table(struct berth_files *handle)
-{
-	files_get(table_of(handle));
-	return handle;
-}
-
-void berth_files_put_table(struct berth_files *handle)
-{
-	if (!handle)
-		return;
-	files_put(table_of(handle));
-	rcu_poll();
-}
-
-int berth_files_fork(struct berth_files *handle, struct berth_files **copy)
-{
-	struct files_struct *files = dup_fd(table_of(handle));
-
-	if (!files)
-		return -ENOMEM;
-	*copy = handle_of(files);
-	return 0;
-}
-
-void berth_files_exec(struct berth_files *handle)
-{
-	do_close_on_exec(table_of(handle));
-	rcu_poll();
 }

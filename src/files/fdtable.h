@@ -78,6 +78,7 @@ struct files_struct {
 	uint64_t open[1];      /* the embedded numbers' words */
 	uint64_t cloexec[1];
 	struct files_struct **pprev; /* in the list of tables, under its lock */
+	unsigned int maximum;	     /* of the limit */
 
 	struct berth_file *slot[FD_EMBEDDED] cache_aligned;
 };

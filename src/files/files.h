@@ -15,6 +15,8 @@
 #ifndef FILES_FILES_H
 #define FILES_FILES_H
 
+#include <limits.h>
+
 #include "files/file.h"
 
 struct files_struct;
@@ -25,9 +27,13 @@ void files_get(struct files_struct *files);
 void files_put(struct files_struct *files);
 /* NULL: no memory. */
 struct files_struct *dup_fd(struct files_struct *files);
-void do_close_on_exec(struct files_struct *files);
 
 /* ---- Numbers ---- */
+
+/* No number; above all others. */
+#define FD_NONE UINT_MAX
+
+/* @flags: O_CLOEXEC; BERTH_ANYFD, which a design may ignore. */
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags);
 /* Reserve and install in one step; on failure the reference is the caller's. */
 int receive_fd(struct files_struct *files, struct berth_file *file,
@@ -47,6 +53,18 @@ int set_close_on_exec(struct files_struct *files, unsigned int fd, bool set);
 unsigned int files_count(struct files_struct *files);
 int files_set_limit(struct files_struct *files, unsigned int limit);
 unsigned int files_limit(const struct files_struct *files);
+/* The limit of the limit; it can only be lowered. */
+int files_set_maximum(struct files_struct *files, unsigned int maximum);
+unsigned int files_maximum(const struct files_struct *files);
+/* The lowest number from @from on that finds a file, or FD_NONE. */
+unsigned int fd_next_open(struct files_struct *files, unsigned int from);
+/* If @fd finds @old: let it find @file, or be free when that is NULL.  Then the
+ * number's reference to @old is the caller's and the caller's to @file is the
+ * number's. */
+bool fd_exchange(struct files_struct *files, unsigned int fd,
+		 struct berth_file *old, struct berth_file *file);
+/* Move a number and its close-on-exec bit; what @to found is closed. */
+int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to);
 
 /*
  * ---- The hot paths, inline where the design allows ----
@@ -61,6 +79,14 @@ unsigned int files_limit(const struct files_struct *files);
 #else
 #include "files/fdtable.h"
 #endif
+
+/* What others open or close beside the loop may be met or missed. */
+#define for_each_open_fd(files, fd)                            \
+	for ((fd) = fd_next_open((files), 0); (fd) != FD_NONE; \
+	     (fd) = fd_next_open((files), (fd) + 1))
+
+/* ---- Built on these, the same for every design: exec.c ---- */
+void do_close_on_exec(struct files_struct *files);
 
 /* The public handle of a table is never looked into. */
 static inline struct files_struct *table_of(const struct berth_files *handle)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a descriptor table is plugged into the suite.
+ *
+ * The suite's programs (exhaustive, linearizable, races, conflicts) know a table
+ * by these functions alone.  A runtime that has a table of its own writes them
+ * once, links them with the suite's sources, and has all four:
+ *
+ *	const struct table_adapter table_adapter = {
+ *		.name = "mine",
+ *		.create = my_create,
+ *		...
+ *	};
+ *
+ * tests/suite/adapter_files.c is the one for berth and for every design in
+ * lineage/; docs/SUITE.md tells the rest.
+ *
+ * What a table's numbers find is an object of the suite's.  The adapter wraps it
+ * in whatever its table holds, leaves the wrapping's address in @handle, and
+ * tells object_released() when the table has dropped it for good, once.  Results
+ * are numbers >= 0 or a negative errno of Linux's.  All functions may be called
+ * by several threads at once, on the same table too.
+ */
+#ifndef SUITE_ADAPTER_H
+#define SUITE_ADAPTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One object; it stays readable until the suite's end, so that a table which
+ * hands out a dropped one is found out by what it says. */
+struct object {
+	uint64_t id;	       /* from 1, never used twice */
+	void *handle;	       /* the adapter's */
+	unsigned int released; /* how often; atomic */
+};
+
+/* Told by the adapter: no number and no get has the object any more. */
+void object_released(struct object *object);
+
+struct table_adapter {
+	const char *name;
+
+	/* ---- Tables ---- */
+
+	/* An empty one whose numbers are below @limit; NULL: no memory. */
+	void *(*create)(unsigned int limit);
+	/* The last use of it: drops every object that it finds. */
+	void (*destroy)(void *table);
+	/* As fork does: the open numbers and their close-on-exec bits, as of
+	 * one instant.  NULL: no memory.  Optional. */
+	void *(*copy)(void *table);
+	/* Changes the limit.  Optional. */
+	int (*set_limit)(void *table, unsigned int limit);
+
+	/* ---- Numbers ---- */
+
+	/* Let the lowest free number find @object. -EMFILE: it stays the
+	 * caller's, and object_released() is not called. */
+	int (*open)(void *table, struct object *object, bool cloexec);
+	/* The same with any free number.  Optional. */
+	int (*open_any)(void *table, struct object *object, bool cloexec);
+	int (*close)(void *table, int fd);
+	int (*dup)(void *table, int fd);
+	/* F_DUPFD and, with @cloexec, F_DUPFD_CLOEXEC. */
+	int (*dupfd)(void *table, int fd, int min, bool cloexec);
+	int (*dup2)(void *table, int oldfd, int newfd);
+	int (*dup3)(void *table, int oldfd, int newfd, unsigned int flags);
+	int (*getfd)(void *table, int fd); /* F_GETFD */
+	int (*setfd)(void *table, int fd, int fdflags);
+
+	/* ---- Lookups ---- */
+
+	/* The object stays undropped until put.  NULL: not open. */
+	struct object *(*get)(void *table, int fd);
+	void (*put)(void *table, struct object *object);
+	/* The same for a moment, on one thread, where there is a cheaper way.
+	 * Optional, both or none. */
+	struct object *(*borrow)(void *table, int fd);
+	void (*give_back)(void *table, struct object *object);
+};
+
+extern const struct table_adapter table_adapter;
+
+#endif
