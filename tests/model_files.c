@@ -45,6 +45,7 @@ struct model_number {
 	enum model_state state;
 	struct model_file *file;
 	bool cloexec;
+	struct berth_rights lost; /* which bits were taken away */
 };
 
 /* A table, as it should be, and the real one; files NULL: there is none. */
@@ -92,7 +93,7 @@ static int model_close(struct model_number *number)
 {
 	struct model_file *file = number->file;
 
-	*number = (struct model_number){ FREE, NULL, false };
+	*number = (struct model_number){ .state = FREE };
 	file->flushes++;
 	model_put(file);
 	return file->flush_result;
@@ -148,11 +149,34 @@ static unsigned int model_count(struct model_table *t)
 	return count;
 }
 
-static void let_find(struct model_number *number, struct model_file *file,
-		     bool cloexec)
+/* What @from finds. */
+static void let_find(struct model_number *number,
+		     const struct model_number *from, bool cloexec)
 {
-	*number = (struct model_number){ INSTALLED, file, cloexec };
-	file->refs++;
+	*number = *from;
+	number->cloexec = cloexec;
+	number->file->refs++;
+}
+
+/* Rights for which the low bits do. */
+#define SOME_RIGHTS 4
+
+static void check_rights(struct model_table *t, int fd,
+			 const struct model_number *number)
+{
+	struct berth_rights rights;
+	struct berth_file *file;
+	int ret = berth_files_rights(t->files, fd, &rights);
+
+	check_equal(ret, number ? 0 : -EBADF);
+	if (!number)
+		return;
+	check(rights.base == ~number->lost.base);
+	check(rights.inheriting == ~number->lost.inheriting);
+	ret = berth_files_borrow_for(t->files, fd, 1, &file);
+	check_equal(ret, number->lost.base & 1 ? -EPERM : 0);
+	if (!ret)
+		berth_files_return(file);
 }
 
 static void check_number(struct model_table *t, int fd)
@@ -163,6 +187,7 @@ static void check_number(struct model_table *t, int fd)
 	check_equal(berth_files_getfd(t->files, fd), number ? cloexec : -EBADF);
 	check_equal((long long)probe_id_at(t->files, fd),
 		    number ? (long long)number->file->probe->id : 0);
+	check_rights(t, fd, number);
 }
 
 static void check_table(struct model_table *t)
@@ -205,18 +230,38 @@ static bool good_flags(unsigned int flags)
 	return flags == 0 || flags == O_CLOEXEC;
 }
 
+/* Any free number will do: any of those that are. */
+static void check_any(struct model_table *t, int fd)
+{
+	if (fd < 0) {
+		check_equal(fd, lowest_free(t, 0));
+		return;
+	}
+	check(fd < t->limit);
+	check_equal(t->numbers[fd].state, FREE);
+}
+
 static void call_reserve(struct model_table *t, struct random *random)
 {
-	int min = some_number(random), fd, expected;
+	int min = some_number(random), fd;
 	unsigned int flags = some_flags(random);
 
-	expected =
-		min < 0 || !good_flags(flags) ? -EINVAL : lowest_free(t, min);
+	if (random_once_in(random, 2)) {
+		min = 0;
+		flags |= BERTH_ANYFD;
+	}
 	fd = berth_files_reserve(t->files, min, flags);
-	check_equal(fd, expected);
+	if (min < 0 || !good_flags(flags & ~BERTH_ANYFD))
+		check_equal(fd, -EINVAL);
+	else if (flags & BERTH_ANYFD && min == 0)
+		check_any(t, fd);
+	else
+		check_equal(fd, lowest_free(t, min));
+	flags &= ~BERTH_ANYFD;
 	if (fd >= 0)
-		t->numbers[fd] = (struct model_number){ RESERVED, NULL,
-							flags == O_CLOEXEC };
+		t->numbers[fd] =
+			(struct model_number){ .state = RESERVED,
+					       .cloexec = flags == O_CLOEXEC };
 }
 
 /* A reserved number at or after a random one, or -1. */
@@ -251,7 +296,7 @@ static void call_unreserve(struct model_table *t, struct random *random)
 	if (fd < 0)
 		return;
 	berth_files_unreserve(t->files, fd);
-	t->numbers[fd] = (struct model_number){ FREE, NULL, false };
+	t->numbers[fd] = (struct model_number){ .state = FREE };
 	check_number(t, fd);
 }
 
@@ -265,7 +310,8 @@ static void call_open(struct model_table *t, struct random *random)
 		return;
 	file = model_open(random);
 	berth_files_install(t->files, fd, &file->probe->file);
-	t->numbers[fd] = (struct model_number){ INSTALLED, file, false };
+	t->numbers[fd] =
+		(struct model_number){ .state = INSTALLED, .file = file };
 }
 
 static void call_close(struct model_table *t, struct random *random)
@@ -296,7 +342,7 @@ static void call_dupfd(struct model_table *t, struct random *random)
 	ret = berth_files_dupfd(t->files, fd, min, flags);
 	check_equal(ret, expected);
 	if (ret >= 0)
-		let_find(&t->numbers[ret], number->file, flags);
+		let_find(&t->numbers[ret], number, flags);
 }
 
 static void call_dup(struct model_table *t, struct random *random)
@@ -307,7 +353,7 @@ static void call_dup(struct model_table *t, struct random *random)
 	ret = berth_files_dup(t->files, fd);
 	check_equal(ret, number ? lowest_free(t, 0) : -EBADF);
 	if (ret >= 0)
-		let_find(&t->numbers[ret], number->file, false);
+		let_find(&t->numbers[ret], number, false);
 }
 
 static int expected_dup2(struct model_table *t, int oldfd, int newfd)
@@ -323,7 +369,7 @@ static void model_dup2(struct model_table *t, int oldfd, int newfd,
 	struct model_file *replaced = t->numbers[newfd].file;
 	struct model_number former = t->numbers[newfd];
 
-	let_find(&t->numbers[newfd], t->numbers[oldfd].file, cloexec);
+	let_find(&t->numbers[newfd], &t->numbers[oldfd], cloexec);
 	if (former.state == INSTALLED) {
 		model_close(&former);
 		check_file(replaced);
@@ -358,6 +404,49 @@ static void call_dup3(struct model_table *t, struct random *random)
 	check_equal(ret, expected_dup2(t, oldfd, newfd));
 	if (ret >= 0)
 		model_dup2(t, oldfd, newfd, flags);
+}
+
+static void call_renumber(struct model_table *t, struct random *random)
+{
+	int from = some_number(random), to = some_number(random), ret;
+	struct model_number former;
+
+	ret = berth_files_renumber(t->files, from, to);
+	if (from == to) {
+		check_equal(ret, installed(t, from) ? from : -EBADF);
+		return;
+	}
+	check_equal(ret, expected_dup2(t, from, to));
+	if (ret < 0)
+		return;
+	former = t->numbers[to];
+	t->numbers[to] = t->numbers[from];
+	t->numbers[from] = (struct model_number){ .state = FREE };
+	if (former.state == INSTALLED)
+		model_close(&former);
+	check_number(t, from);
+	check_number(t, to);
+}
+
+static void call_limit_rights(struct model_table *t, struct random *random)
+{
+	int fd = some_number(random), expected = -EBADF;
+	struct model_number *number = installed(t, fd);
+	struct berth_rights lost, rights;
+
+	lost.base = random_below(random, 1 << SOME_RIGHTS);
+	lost.inheriting = random_below(random, 1 << SOME_RIGHTS);
+	rights = (struct berth_rights){ ~lost.base, ~lost.inheriting };
+	if (number)
+		expected = number->lost.base & ~lost.base ||
+					   number->lost.inheriting &
+						   ~lost.inheriting
+				   ? -EPERM
+				   : 0;
+	check_equal(berth_files_limit_rights(t->files, fd, &rights), expected);
+	if (!expected)
+		number->lost = lost;
+	check_number(t, fd);
 }
 
 static void call_setfd(struct model_table *t, struct random *random)
@@ -448,7 +537,7 @@ static void model_copy(const struct model_table *from, struct model_table *to)
 		if (number->state == INSTALLED)
 			number->file->refs++;
 		else
-			*number = (struct model_number){ FREE, NULL, false };
+			*number = (struct model_number){ .state = FREE };
 }
 
 /* Copy the table to a random place, whose former table ends. */
@@ -466,10 +555,11 @@ static void call_fork(struct model_table *t, struct random *random)
 }
 
 static void (*const calls[])(struct model_table *, struct random *) = {
-	call_reserve, call_install, call_unreserve, call_open,	     call_open,
-	call_close,   call_close,   call_dupfd,	    call_dup,	     call_dup2,
-	call_dup2,    call_dup3,    call_setfd,	    call_get_or_put, call_limit,
-	call_exec,    call_fork,
+	call_reserve, call_install,    call_unreserve, call_open,
+	call_open,    call_close,      call_close,     call_dupfd,
+	call_dup,     call_dup2,       call_dup2,      call_dup3,
+	call_setfd,   call_get_or_put, call_limit,     call_exec,
+	call_fork,    call_renumber,   call_renumber,  call_limit_rights,
 };
 
 /* ---- Rounds ---- */

@@ -32,6 +32,7 @@
 #define BERTH_FILES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <berth/kref.h>
 
@@ -69,6 +70,19 @@ struct berth_file_operations {
 
 /* Release waits until every borrow has ended, see @release. */
 #define BERTH_FILE_RELEASE_WAITS 0x1u
+
+/**
+ * struct berth_rights - what may be done by a number, in bits of the caller's.
+ * @base: with what the number finds.
+ * @inheriting: by numbers that are made from it, as a runtime has it (a file
+ *	that is opened below a directory).
+ */
+struct berth_rights {
+	uint64_t base;
+	uint64_t inheriting;
+};
+
+#define BERTH_RIGHTS_ALL UINT64_MAX
 
 /* An object whose end is deferred until readers have left.  Private. */
 struct berth_retired {
@@ -136,6 +150,35 @@ void berth_file_put(struct berth_file *file);
  * Return: 0, or -ENOMEM.
  */
 int berth_files_create(struct berth_files **files);
+
+/* A close returns when those who were inside by the number have left. */
+#define BERTH_FILES_CLOSE_WAITS 0x1u
+
+/**
+ * struct berth_files_options - how a table is to be.
+ * @struct_size: sizeof(struct berth_files_options) of the caller.
+ * @limit: the soft limit; 0 is 1024.
+ * @maximum: what the limit may be raised to; 0 is 1,073,741,824.
+ * @flags: BERTH_FILES_CLOSE_WAITS, see berth_files_enter(), or 0.
+ */
+struct berth_files_options {
+	size_t struct_size;
+	unsigned int limit;
+	unsigned int maximum;
+	unsigned int flags;
+};
+
+/**
+ * berth_files_create_with() - a new, empty table with options.
+ * @files: where the table goes.
+ * @options: how it is to be; a copy of the table is alike.
+ *
+ * Context: any thread.
+ * Return: 0; -EINVAL for another size or unknown flags; -EPERM when the limit
+ * is beyond the maximum, or that beyond its own; -ENOMEM.
+ */
+int berth_files_create_with(struct berth_files **files,
+			    const struct berth_files_options *options);
 
 /**
  * berth_files_get_table() - one more user (a thread) of the same table.
@@ -300,15 +343,64 @@ struct berth_file *berth_files_borrow(struct berth_files *files, int fd);
 void berth_files_return(struct berth_file *file);
 
 /**
+ * struct berth_use - to be inside of what a number finds, for as long as it
+ * takes.
+ * @file: the file, between berth_files_enter() and berth_files_leave().
+ *
+ * The rest is private.  It is the caller's memory, usually on his stack.
+ */
+struct berth_use {
+	struct berth_file *file;
+	struct berth_files *files;
+	int fd;
+	unsigned char owns, marked;
+	const void *thread;
+	void *list;
+	struct berth_use *next, **pprev;
+};
+
+/**
+ * berth_files_enter() - a borrow that may sleep.
+ * @files: the table.
+ * @fd: any int.
+ * @use: the caller's memory, until berth_files_leave().
+ *
+ * The file stays valid, and stays that file, until berth_files_leave().  In a
+ * table with BERTH_FILES_CLOSE_WAITS a close of the number (dup2 onto it, a
+ * renumber of it or onto it, exec, the table's end) runs the file's flush, which
+ * can wake those who sleep inside, and then returns only when all who are inside
+ * by that number have left; nobody enters meanwhile, for the number is free.
+ * Borrows count as being inside, references of berth_files_get() do not.  In any
+ * other table this is berth_files_get() with another ending.
+ *
+ * Context: any thread, not inside a borrow, not in a signal handler; takes no
+ * lock of others' and writes no shared memory in a table whose close waits.
+ * Return: 0, or -EBADF when @fd is not open (then there is nothing to leave).
+ */
+int berth_files_enter(struct berth_files *files, int fd, struct berth_use *use);
+
+/**
+ * berth_files_leave() - end of a use.
+ * @use: what berth_files_enter() has filled in.
+ *
+ * Context: any thread, not inside a borrow.  May wake closers; where the
+ * use's file was closed from inside, it may be its last.
+ */
+void berth_files_leave(struct berth_use *use);
+
+/**
  * berth_files_close() - free a number and drop its reference.
  * @files: the table.
  * @fd: any int.
  *
- * Operations in progress finish on the old file.
+ * Operations in progress finish on the old file; in a table with
+ * BERTH_FILES_CLOSE_WAITS the call returns when they have.
  *
  * Context: any thread, not inside a borrow.
- * Return: 0; -EBADF when @fd is not open; otherwise what the file's flush
- * returned.  The number is free in every case.
+ * Return: 0; -EBADF when @fd is not open; -EDEADLK, in a table whose close
+ * waits, when the caller is inside himself (it did not wait; his uses own the
+ * file now); otherwise what the file's flush returned.  The number is free in
+ * every case.
  */
 int berth_files_close(struct berth_files *files, int fd);
 
@@ -404,6 +496,79 @@ int berth_files_getfd(struct berth_files *files, int fd);
  * Return: 0, or -EBADF.
  */
 int berth_files_setfd(struct berth_files *files, int fd, int fdflags);
+
+/**
+ * berth_files_rights() - what may be done by a number.
+ * @files: the table.
+ * @fd: any int.
+ * @rights: where its rights go; all bits are set unless they were limited.
+ *
+ * The table keeps rights and hands them on to duplicates and copies; what a bit
+ * means, and which call needs it, is the caller's affair: plain lookups do not
+ * ask, berth_files_borrow_for() and berth_files_get_for() do.
+ *
+ * Context: any thread.
+ * Return: 0, or -EBADF.
+ */
+int berth_files_rights(struct berth_files *files, int fd,
+		       struct berth_rights *rights);
+
+/**
+ * berth_files_limit_rights() - take rights away from a number.
+ * @files: the table.
+ * @fd: any int.
+ * @rights: what is to remain.
+ *
+ * Other numbers of the same file keep theirs.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EBADF; -EPERM when @rights has a bit that the number has not;
+ * -ENOMEM.
+ */
+int berth_files_limit_rights(struct berth_files *files, int fd,
+			     const struct berth_rights *rights);
+
+/**
+ * berth_files_install_limited() - install a file that never had more rights.
+ * @files: the table.
+ * @fd: a number from berth_files_reserve(), as for berth_files_install().
+ * @file: the file, complete; the caller's reference goes to the table.
+ * @rights: what may be done by the number.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0, or -ENOMEM (then number and reference are still the caller's).
+ */
+int berth_files_install_limited(struct berth_files *files, int fd,
+				struct berth_file *file,
+				const struct berth_rights *rights);
+
+/**
+ * berth_files_borrow_for() - borrow, if the number has the rights.
+ * @files: the table.
+ * @fd: any int.
+ * @needed: bits of which the number's base rights must have all.
+ * @file: where the file goes, until berth_files_return().
+ *
+ * File and rights are those of one instant.
+ *
+ * Context: as berth_files_borrow().
+ * Return: 0; -EBADF when @fd is not open; -EPERM when it lacks a right.
+ */
+int berth_files_borrow_for(struct berth_files *files, int fd, uint64_t needed,
+			   struct berth_file **file);
+
+/**
+ * berth_files_get_for() - own the file behind a number, if it has the rights.
+ * @files: the table.
+ * @fd: any int.
+ * @needed: bits of which the number's base rights must have all.
+ * @file: where the file goes, with a reference for berth_file_put().
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EBADF when @fd is not open; -EPERM when it lacks a right.
+ */
+int berth_files_get_for(struct berth_files *files, int fd, uint64_t needed,
+			struct berth_file **file);
 
 /**
  * berth_drain() - wait until what was deferred before has been freed.

@@ -19,6 +19,7 @@ enum sys_call {
 	SYS_UNMAP,     /* munmap would have to split a mapping, and can not */
 	SYS_DISCARD,   /* madvise will not drop the pages: they are locked */
 	SYS_MEMORY,    /* sysconf can not tell how much memory there is */
+	SYS_CPU,       /* nobody tells which processor, and how many */
 	SYS_CLOCK,     /* clock_gettime knows no such clock */
 	SYS_WAIT,      /* a futex wait returns at once */
 	SYS_WAKE,      /* a futex wake wakes more than were asked for */

@@ -11,7 +11,7 @@ static void fork_prepare(void)
 	int level;
 
 	for (level = FORK_LEVELS - 1; level >= 0; level--)
-		if (handlers[level])
+		if (handlers[level] && handlers[level]->quiesce)
 			handlers[level]->quiesce();
 }
 

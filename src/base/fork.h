@@ -17,6 +17,7 @@
 
 enum fork_level {
 	FORK_URCU,
+	FORK_USES,
 	FORK_FILES,
 	FORK_MOUNT,
 	FORK_RECLAIM,
@@ -24,7 +25,7 @@ enum fork_level {
 };
 
 struct fork_handler {
-	void (*quiesce)(void);
+	void (*quiesce)(void); /* optional */
 	void (*resume)(bool in_child);
 };
 

@@ -111,6 +111,12 @@ static inline void spin_unlock(struct spinlock *lock)
 	store_release(&lock->held, 0u);
 }
 
+/* In the child of a fork: whoever held it is not there. */
+static inline void spin_renew(struct spinlock *lock)
+{
+	store_relaxed(&lock->held, 0u);
+}
+
 /* 0: free; 1: held; 2: held, and somebody may sleep. */
 struct mutex {
 	uint32_t state;

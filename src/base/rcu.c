@@ -21,7 +21,8 @@
  * *Ordering*
  *	REL(rcu_retire:A) pairs with ACQ(rcu_take:A)
  *	REL(rcu_self_leave:A) pairs with ACQ(rcu_self_adopt:A)
- *	REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A)
+ *	REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A),
+ *		ACQ(rcu_thread_next:A)
  */
 #include <errno.h>
 #include <pthread.h>
@@ -88,13 +89,15 @@ static struct rcu_thread *rcu_self_adopt(void)
 
 static struct rcu_thread *rcu_self_create(void)
 {
-	struct rcu_thread *self = sys_zalloc(bytes_of(sizeof(*self)));
+	struct rcu_thread *self = sys_zalloc_lines(bytes_of(sizeof(*self)));
 
 	if (!self)
 		return NULL;
 	store_relaxed(&self->in_use, 1u);
+	spin_init(&self->uses_lock);
 	self->next = load_relaxed(&registry);
-	/* REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A) */
+	/* REL(rcu_self_create:A) pairs with ACQ(rcu_drain:A),
+	 * ACQ(rcu_thread_next:A) */
 	while (!cas_release(&registry, &self->next, self))
 		;
 	return self;
@@ -113,6 +116,19 @@ static noinline struct rcu_thread *rcu_self_register(void)
 	return rcu_self;
 }
 
+struct rcu_thread *rcu_thread_self(void)
+{
+	return likely(rcu_self) ? rcu_self : rcu_self_register();
+}
+
+struct rcu_thread *rcu_thread_next(struct rcu_thread *thread)
+{
+	if (!thread)
+		return &rcu_common;
+	/* ACQ(rcu_thread_next:A) pairs with REL(rcu_self_create:A) */
+	return thread == &rcu_common ? load_acquire(&registry) : thread->next;
+}
+
 /* Relaxed: the owner's own, or a rough measure of the common list. */
 static void rcu_count(struct rcu_thread *self)
 {
@@ -125,10 +141,8 @@ static void rcu_count(struct rcu_thread *self)
 void rcu_retire(struct berth_retired *object,
 		void (*func)(struct berth_retired *object))
 {
-	struct rcu_thread *self = rcu_self;
+	struct rcu_thread *self = rcu_thread_self();
 
-	if (unlikely(!self))
-		self = rcu_self_register();
 	object->func = func;
 	object->next = load_relaxed(&self->retired);
 	/* REL(rcu_retire:A) pairs with ACQ(rcu_take:A) */
@@ -170,11 +184,14 @@ static void reclaim_end(int state)
 }
 
 /* The library polls and makes system calls; errno stays the caller's. */
-static void grace_period(void)
+void rcu_wait_for_readers(void)
 {
-	int saved = errno;
+	int saved = errno, state;
 
+	/* The library's wait is a cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	synchronize_rcu();
+	pthread_setcancelstate(state, NULL);
 	errno = saved;
 }
 
@@ -212,7 +229,7 @@ noinline void rcu_reclaim(struct rcu_thread *self)
 	list = rcu_take(self);
 	/* A drain may have been here first. */
 	if (list) {
-		grace_period();
+		rcu_wait_for_readers();
 		rcu_run(list);
 	}
 	reclaim_end(state);
@@ -260,7 +277,7 @@ bool rcu_drain(void)
 	do {
 		n = rcu_take_all(lists);
 		if (n)
-			grace_period();
+			rcu_wait_for_readers();
 		for (i = 0; i < n; i++)
 			rcu_run(lists[i]);
 	} while (n >= RCU_LISTS);

@@ -36,20 +36,31 @@ void rcu_retire(struct berth_retired *object,
 		void (*func)(struct berth_retired *object));
 /* False: called where nothing can be waited for: in a callback, or a borrow. */
 bool rcu_drain(void);
+/* Until all read sections of before have ended; errno stays the caller's. */
+void rcu_wait_for_readers(void);
 /* How many lists have been freed: has there been progress? */
 uint64_t rcu_progress(void);
 
-/* The calling thread's list of retired objects, newest first. */
+/* What a thread of berth's has for itself, on a line of its own. */
 struct rcu_thread {
-	struct berth_retired *retired; /* anyone may take it whole */
+	/* Retired objects, newest first; anyone may take the list whole. */
+	struct berth_retired *retired;
 	unsigned int count;  /* pushed by the owner since it was last taken */
 	unsigned int in_use; /* some thread owns this structure */
 	struct rcu_thread *next; /* in the registry; never changes */
-};
+
+	/* What it is inside of (files/wait.c), under the lock. */
+	struct spinlock uses_lock;
+	struct berth_use *uses;
+} cache_aligned;
 
 extern __thread struct rcu_thread *rcu_self;
 
 void rcu_reclaim(struct rcu_thread *self);
+/* The calling thread's; where there is no memory for one, that of many. */
+struct rcu_thread *rcu_thread_self(void);
+/* One after the other, from NULL to NULL. */
+struct rcu_thread *rcu_thread_next(struct rcu_thread *thread);
 
 static inline void rcu_poll(void)
 {

@@ -239,6 +239,24 @@ uint64_t sys_memory(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+unsigned int sys_cpu(void)
+{
+	int saved = errno;
+	int cpu = fault(SYS_CPU) ? -1 : sched_getcpu();
+
+	errno = saved;
+	return cpu < 0 ? 0 : (unsigned int)cpu;
+}
+
+unsigned int sys_cpus(void)
+{
+	int saved = errno;
+	long cpus = fault(SYS_CPU) ? -1 : sysconf(_SC_NPROCESSORS_CONF);
+
+	errno = saved;
+	return cpus < 1 ? 1 : (unsigned int)cpus;
+}
+
 void sys_clock(struct timespec *now)
 {
 	int saved = errno;

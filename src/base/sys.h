@@ -72,6 +72,14 @@ void sys_unmap(void *memory, struct bytes bytes);
 /* Bytes of memory that the machine has, or UINT64_MAX when nobody can tell. */
 uint64_t sys_memory(void);
 
+/* ---- Processors ---- */
+
+/* The processor that the caller is on, or was a moment ago; 0 when nobody can
+ * tell.  (From the thread's rseq area, where there is one.) */
+unsigned int sys_cpu(void);
+/* How many there are, or may come to be; 1 when nobody can tell. */
+unsigned int sys_cpus(void);
+
 /* ---- Time and waiting ---- */
 
 /* The time of day: of the coarse clock, or the precise one, or 1970. */

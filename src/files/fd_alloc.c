@@ -15,7 +15,73 @@
 #include "base/report.h"
 #include "files/files.h"
 
-/* ---- Bits, under the lock ---- */
+/* ---- Chunks and locks ---- */
+
+struct fd_chunk *fd_chunk(struct files_struct *files, unsigned int fd)
+{
+	struct fd_range range;
+
+	if (fd < FD_EMBEDDED || !fd_range(files, fd_segment_of(fd), &range))
+		return NULL;
+	return fd_chunk_of(&range, fd - range.base);
+}
+
+/* A chunk that comes into being does so under the lock; then both are held. */
+static struct fd_hold hold_table(struct files_struct *files, unsigned int fd)
+{
+	struct fd_hold hold = { .table = &files->lock };
+
+	spin_lock(&files->lock);
+	hold.chunk[0] = fd_chunk(files, fd);
+	if (hold.chunk[0])
+		spin_lock(&hold.chunk[0]->lock);
+	return hold;
+}
+
+struct fd_hold fd_hold(struct files_struct *files, unsigned int fd)
+{
+	struct fd_hold hold = { .chunk[0] = fd_chunk(files, fd) };
+
+	if (!hold.chunk[0])
+		return hold_table(files, fd);
+	spin_lock(&hold.chunk[0]->lock);
+	return hold;
+}
+
+struct fd_hold fd_hold_to_free(struct files_struct *files, unsigned int fd)
+{
+	struct fd_hold hold = fd_hold(files, fd);
+
+	if (hold.table || !hold.chunk[0] || !hold.chunk[0]->passed)
+		return hold;
+	spin_unlock(&hold.chunk[0]->lock);
+	return hold_table(files, fd);
+}
+
+struct fd_hold fd_hold_two(struct files_struct *files, unsigned int a,
+			   unsigned int b)
+{
+	struct fd_hold hold = hold_table(files, a < b ? a : b);
+
+	hold.chunk[1] = fd_chunk(files, a < b ? b : a);
+	if (hold.chunk[1] == hold.chunk[0])
+		hold.chunk[1] = NULL;
+	if (hold.chunk[1])
+		spin_lock(&hold.chunk[1]->lock);
+	return hold;
+}
+
+void fd_drop(const struct fd_hold *hold)
+{
+	if (hold->chunk[1])
+		spin_unlock(&hold->chunk[1]->lock);
+	if (hold->chunk[0])
+		spin_unlock(&hold->chunk[0]->lock);
+	if (hold->table)
+		spin_unlock(hold->table);
+}
+
+/* ---- Bits, under the hold ---- */
 
 bool fd_is_open(struct files_struct *files, unsigned int fd)
 {
@@ -26,13 +92,38 @@ bool fd_is_open(struct files_struct *files, unsigned int fd)
 		bit_mask(fd));
 }
 
-/* Write the hot word to its place in the bitmap, where a search finds it. */
+/* The word of close-on-exec bits of a number whose segment is there. */
+uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
+{
+	struct fd_range range;
+	struct fd_chunk *chunk;
+	uint64_t *words = files->cloexec;
+
+	if (likely(fd < FD_EMBEDDED))
+		return words;
+	fd_range(files, fd_segment_index(fd), &range);
+	words = range.cloexec;
+	chunk = fd_chunk_of(&range, fd - range.base);
+	if (chunk)
+		return &chunk->cloexec;
+	return words + (fd - range.base) / BITS_PER_WORD;
+}
+
+bool fd_segment_missing(struct files_struct *files, unsigned int fd)
+{
+	return fd >= FD_EMBEDDED &&
+	       !load_relaxed(&files->segment[fd_segment_index(fd) - 1]);
+}
+
+/* Write the hot word to its place in the bitmap, where a search finds it; that
+ * of a chunk has none. */
 static void hot_sync(struct files_struct *files)
 {
 	unsigned int base = files->hot_base, word;
 	struct fd_range range;
 
-	if (!fd_range(files, fd_segment_of(base), &range))
+	if (!fd_range(files, fd_segment_of(base), &range) ||
+	    fd_chunk_of(&range, base - range.base))
 		return;
 	word = (base - range.base) / BITS_PER_WORD;
 	store_relaxed(&range.open[word], files->hot);
@@ -40,17 +131,20 @@ static void hot_sync(struct files_struct *files)
 		bit_assign(range.full, word, !~files->hot);
 }
 
-/* Let the word of @fd be the hot one. */
+/* Let the word of @fd be the hot one.  A chunk's looks full: its numbers are not
+ * to be had without its lock. */
 static void hot_move(struct files_struct *files, unsigned int fd)
 {
 	struct fd_range range;
+	uint64_t word = ~UINT64_C(0);
 
 	hot_sync(files);
 	if (!fd_range(files, fd_segment_of(fd), &range))
 		return;
-	store_relaxed(
-		&files->hot,
-		load_relaxed(&range.open[(fd - range.base) / BITS_PER_WORD]));
+	if (!fd_chunk_of(&range, fd - range.base))
+		word = load_relaxed(
+			&range.open[(fd - range.base) / BITS_PER_WORD]);
+	store_relaxed(&files->hot, word);
 	store_relaxed(&files->hot_base, fd / BITS_PER_WORD * BITS_PER_WORD);
 }
 
@@ -65,20 +159,38 @@ void fd_mark_open(struct files_struct *files, unsigned int fd, bool cloexec)
 	i = fd - range.base;
 	word = fd_open_word(files, &range, i);
 	store_relaxed(word, load_relaxed(word) | bit_mask(fd));
-	bit_assign(range.cloexec, i, cloexec);
-	if (range.full && !~load_relaxed(word))
+	bit_assign(fd_cloexec_word(files, fd), fd % BITS_PER_WORD, cloexec);
+	if (range.full && !~load_relaxed(word) && !fd_chunk_of(&range, i))
 		bit_set(range.full, i / BITS_PER_WORD);
+}
+
+/* A chunk that was passed is found again from now on. */
+static void chunk_mark_free(struct files_struct *files, struct fd_chunk *chunk,
+			    unsigned int fd)
+{
+	store_relaxed(&chunk->open, chunk->open & ~bit_mask(fd));
+	if (!chunk->passed)
+		return;
+	chunk->passed = false;
+	if (fd < files->hot_base)
+		hot_move(files, fd);
 }
 
 void fd_mark_free(struct files_struct *files, unsigned int fd)
 {
 	struct fd_range range;
+	struct fd_chunk *chunk;
 	unsigned int i;
 	uint64_t *word;
 
 	if (!fd_range(files, fd_segment_of(fd), &range))
 		return;
 	i = fd - range.base;
+	chunk = fd_chunk_of(&range, i);
+	if (chunk) {
+		chunk_mark_free(files, chunk, fd);
+		return;
+	}
 	word = fd_open_word(files, &range, i);
 	store_relaxed(word, load_relaxed(word) & ~bit_mask(fd));
 	if (range.full)
@@ -86,6 +198,8 @@ void fd_mark_free(struct files_struct *files, unsigned int fd)
 	if (fd < files->hot_base)
 		hot_move(files, fd);
 }
+
+/* ---- The lowest free number, under the table's lock ---- */
 
 /* The first zero from @i on; whole words without one are passed by @full. */
 static unsigned int range_next_free(const struct fd_range *range,
@@ -104,7 +218,9 @@ static unsigned int range_next_free(const struct fd_range *range,
 	return bit_next_zero(range->open, range->count, word * BITS_PER_WORD);
 }
 
-unsigned int fd_next_free(struct files_struct *files, unsigned int min)
+/* The lowest number from @min on that is free, as far as the table's own words
+ * tell: those of chunks are zero.  Its segment may be missing. */
+static unsigned int fd_next_free(struct files_struct *files, unsigned int min)
 {
 	unsigned int k, found;
 	struct fd_range range;
@@ -117,6 +233,49 @@ unsigned int fd_next_free(struct files_struct *files, unsigned int min)
 		if (found < range.count)
 			return range.base + found;
 		min = range.base + range.count;
+	}
+	return FD_MAX;
+}
+
+/* The lowest free number of a chunk from @fd on, or FD_NONE; under its lock. */
+static unsigned int chunk_next_free(const struct fd_chunk *chunk,
+				    unsigned int fd)
+{
+	uint64_t free = ~chunk->open & (~UINT64_C(0) << (fd % BITS_PER_WORD));
+
+	return free ? chunk->base + (unsigned int)__builtin_ctzll(free)
+		    : FD_NONE;
+}
+
+/*
+ * The lowest free number from @min on; *@held: the chunk that it is in, locked.
+ * @passing: the hot word will move to what is found, and past chunks that are
+ * full now.
+ */
+static unsigned int fd_find_free(struct files_struct *files, unsigned int min,
+				 bool passing, struct fd_chunk **held)
+{
+	struct fd_chunk *chunk;
+	unsigned int fd, found;
+
+	*held = NULL;
+	while (min < FD_MAX) {
+		fd = fd_next_free(files, min);
+		if (fd >= FD_MAX || fd_segment_missing(files, fd))
+			return fd;
+		chunk = fd_chunk(files, fd);
+		if (!chunk)
+			return fd;
+		spin_lock(&chunk->lock);
+		found = chunk_next_free(chunk, fd);
+		if (found != FD_NONE) {
+			*held = chunk;
+			return found;
+		}
+		if (passing)
+			chunk->passed = true;
+		spin_unlock(&chunk->lock);
+		min = chunk->base + BITS_PER_WORD;
 	}
 	return FD_MAX;
 }
@@ -156,35 +315,17 @@ void files_check(struct files_struct *files)
 
 	invariant(base % BITS_PER_WORD == 0);
 	invariant(fd_range(files, fd_segment_of(base), &range));
-	word_check(files, base, files->hot);
-	if (base) {
-		base -= BITS_PER_WORD;
-		invariant(fd_range(files, fd_segment_of(base), &range));
-		word_check(files, base, ~UINT64_C(0));
-	}
+	if (!fd_chunk(files, base))
+		word_check(files, base, files->hot);
+	if (!base || fd_chunk(files, base - BITS_PER_WORD))
+		return;
+	base -= BITS_PER_WORD;
+	invariant(fd_range(files, fd_segment_of(base), &range));
+	word_check(files, base, ~UINT64_C(0));
 }
 #endif
 
 /* ---- Reserve, unreserve, close ---- */
-
-/* The word of close-on-exec bits of a number whose segment is there. */
-static uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
-{
-	struct fd_range range;
-	uint64_t *words = files->cloexec;
-
-	if (likely(fd < FD_EMBEDDED))
-		return words;
-	fd_range(files, fd_segment_index(fd), &range);
-	words = range.cloexec;
-	return words + (fd - range.base) / BITS_PER_WORD;
-}
-
-static bool segment_missing(struct files_struct *files, unsigned int fd)
-{
-	return fd >= FD_EMBEDDED &&
-	       !load_relaxed(&files->segment[fd_segment_index(fd) - 1]);
-}
 
 /*
  * Take the lowest free number from @min on: its slot becomes @content.  A
@@ -193,24 +334,25 @@ static bool segment_missing(struct files_struct *files, unsigned int fd)
 static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 				 bool cloexec, struct berth_file *content)
 {
+	struct fd_chunk *held;
 	unsigned int fd;
+	bool lowest;
 	int ret;
 
 	for (;;) {
 		spin_lock(&files->lock);
-		fd = min > files->hot_base ? min : files->hot_base;
-		if (fd < FD_MAX)
-			fd = fd_next_free(files, fd);
+		lowest = min <= files->hot_base;
+		fd = fd_find_free(files, lowest ? files->hot_base : min, lowest,
+				  &held);
 		ret = -EMFILE;
 		if (fd >= load_relaxed(&files->limit))
 			break;
-		if (!segment_missing(files, fd)) {
+		if (!fd_segment_missing(files, fd)) {
 			fd_mark_open(files, fd, cloexec);
 			fd_publish(files, fd, content);
-			if (min <= files->hot_base)
+			if (lowest)
 				hot_move(files, fd);
 			ret = (int)fd;
-			files_check(files);
 			break;
 		}
 		spin_unlock(&files->lock);
@@ -218,13 +360,16 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 		if (ret)
 			return ret;
 	}
+	if (held)
+		spin_unlock(&held->lock);
+	files_check(files);
 	spin_unlock(&files->lock);
 	return ret;
 }
 
 /* The usual case, from the hot word, in as few instructions as it can be. */
-static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
-		   struct berth_file *content)
+int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
+	    struct berth_file *content)
 {
 	uint64_t hot;
 	unsigned int fd;
@@ -252,38 +397,47 @@ static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
 {
+	if (unlikely(flags & BERTH_ANYFD) && min == 0)
+		return fd_take_any(files, flags & O_CLOEXEC, FD_RESERVED);
 	return fd_take(files, min, flags & O_CLOEXEC, FD_RESERVED);
 }
 
 int receive_fd(struct files_struct *files, struct berth_file *file,
 	       unsigned int flags)
 {
+	if (unlikely(flags & BERTH_ANYFD))
+		return fd_take_any(files, flags & O_CLOEXEC, file);
 	return fd_take(files, 0, flags & O_CLOEXEC, file);
 }
 
 bool files_has_room(struct files_struct *files)
 {
-	bool room;
+	struct fd_chunk *held;
+	unsigned int fd;
 
 	spin_lock(&files->lock);
-	room = fd_next_free(files, files->hot_base) < files_limit(files);
+	fd = fd_find_free(files, files->hot_base, true, &held);
+	if (held)
+		spin_unlock(&held->lock);
 	spin_unlock(&files->lock);
-	return room;
+	return fd < files_limit(files);
 }
 
 void put_unused_fd(struct files_struct *files, unsigned int fd)
 {
 	struct berth_file **slot = fd_slot(files, fd);
-	bool reserved;
+	struct fd_hold hold;
+	bool reserved = false;
 
-	spin_lock(&files->lock);
-	reserved = slot && load_relaxed(slot) == FD_RESERVED;
-	if (reserved) {
-		store_relaxed(slot, NULL);
-		fd_mark_free(files, fd);
+	if (slot) {
+		hold = fd_hold_to_free(files, fd);
+		reserved = load_relaxed(slot) == FD_RESERVED;
+		if (reserved) {
+			store_relaxed(slot, NULL);
+			fd_mark_free(files, fd);
+		}
+		fd_drop(&hold);
 	}
-	files_check(files);
-	spin_unlock(&files->lock);
 	if (!reserved)
 		report("unreserve-not-reserved",
 		       "the descriptor is not reserved, or was installed");
@@ -295,6 +449,20 @@ noinline void fd_install_refused(void)
 	       "the descriptor is not reserved, or was installed before");
 }
 
+/* Under the hold of @fd, to free: its slot finds nothing any more. */
+static void fd_clear(struct files_struct *files, struct berth_file **slot,
+		     unsigned int fd, const struct fd_hold *hold)
+{
+	/* Relaxed: see close_fd(). */
+	store_relaxed(slot, NULL);
+	if (likely(!hold->chunk[0] && fd - files->hot_base < BITS_PER_WORD))
+		store_relaxed(&files->hot, files->hot & ~bit_mask(fd));
+	else
+		fd_mark_free(files, fd);
+	if (hold->table)
+		files_check(files);
+}
+
 /*
  * F1: the slot is empty before the reference is dropped, and dropping it is a
  * read-modify-write, so that no processor still holds the old slot in flight
@@ -303,116 +471,18 @@ noinline void fd_install_refused(void)
 int close_fd(struct files_struct *files, unsigned int fd)
 {
 	struct berth_file **slot = fd_slot(files, fd);
-	struct berth_file *file;
+	struct berth_file *content;
+	struct fd_hold hold;
 
 	if (unlikely(!slot))
 		return -EBADF;
-	spin_lock(&files->lock);
+	hold = fd_hold_to_free(files, fd);
 	/* ACQ(close_fd:A) pairs with REL(fd_install:A) */
-	file = load_acquire(slot);
-	if (unlikely(!fd_is_file(file))) {
-		spin_unlock(&files->lock);
+	content = load_acquire(slot);
+	if (likely(fd_is_open_slot(content)))
+		fd_clear(files, slot, fd, &hold);
+	fd_drop(&hold);
+	if (unlikely(!fd_is_open_slot(content)))
 		return -EBADF;
-	}
-	store_relaxed(slot, NULL);
-	if (likely(fd - files->hot_base < BITS_PER_WORD))
-		store_relaxed(&files->hot, files->hot & ~bit_mask(fd));
-	else
-		fd_mark_free(files, fd);
-	files_check(files);
-	spin_unlock(&files->lock);
-	return filp_close(file, handle_of(files));
-}
-
-/* ---- Close-on-exec, count, limit ---- */
-
-/*
- * Without the lock, so that it may be asked in a borrow and in a signal handler.
- * While a number changes hands the answer may be the next file's, as on Linux;
- * relaxed: it orders nothing.
- */
-int get_close_on_exec(struct files_struct *files, unsigned int fd)
-{
-	struct berth_file **slot = fd_slot(files, fd);
-	struct fd_range range;
-
-	if (!slot || !fd_is_file(load_relaxed(slot)))
-		return -EBADF;
-	/* The range is there, for the slot is. */
-	fd_range(files, fd_segment_of(fd), &range);
-	return bit_is_set(range.cloexec, fd - range.base);
-}
-
-int set_close_on_exec(struct files_struct *files, unsigned int fd, bool set)
-{
-	struct fd_range range;
-	int ret = -EBADF;
-
-	if (fd >= FD_MAX)
-		return -EBADF;
-	spin_lock(&files->lock);
-	if (fd_range(files, fd_segment_of(fd), &range) &&
-	    fd_is_file(load_relaxed(fd_slot(files, fd)))) {
-		bit_assign(range.cloexec, fd - range.base, set);
-		ret = 0;
-	}
-	spin_unlock(&files->lock);
-	return ret;
-}
-
-unsigned int files_count(struct files_struct *files)
-{
-	struct fd_range range;
-	unsigned int k, i, count = 0;
-
-	spin_lock(&files->lock);
-	for (k = 0; k <= FD_SEGMENTS; k++) {
-		if (!fd_range(files, k, &range))
-			continue;
-		for (i = 0; i < range.count / BITS_PER_WORD; i++)
-			count += (unsigned int)__builtin_popcountll(
-				load_relaxed(fd_open_word(files, &range,
-							  i * BITS_PER_WORD)));
-	}
-	spin_unlock(&files->lock);
-	return count;
-}
-
-int files_set_limit(struct files_struct *files, unsigned int limit)
-{
-	int ret = -EPERM;
-
-	spin_lock(&files->lock);
-	if (limit <= files->maximum) {
-		store_relaxed(&files->limit, limit);
-		ret = 0;
-	}
-	spin_unlock(&files->lock);
-	return ret;
-}
-
-unsigned int files_limit(const struct files_struct *files)
-{
-	return load_relaxed(&files->limit);
-}
-
-/* The limit never exceeds the maximum, for both change under the lock. */
-int files_set_maximum(struct files_struct *files, unsigned int maximum)
-{
-	int ret = -EPERM;
-
-	spin_lock(&files->lock);
-	if (maximum <= files->maximum) {
-		store_relaxed(&files->maximum, maximum);
-		if (files->limit > maximum)
-			store_relaxed(&files->limit, maximum);
-		ret = 0;
-	}
-	spin_unlock(&files->lock);
-	return ret;
-}
-
-unsigned int files_maximum(const struct files_struct *files)
-{
-	return load_relaxed(&files->maximum);
+	return fd_content_close(files, fd, content);
 }

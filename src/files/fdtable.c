@@ -39,7 +39,7 @@ static unsigned int words(unsigned int bits)
 static struct bytes segment_bytes(unsigned int k)
 {
 	unsigned int n = fd_segment_count(k);
-	size_t bitmaps = 2 * (size_t)words(n) + words(words(n));
+	size_t bitmaps = 3 * (size_t)words(n) + words(words(n));
 
 	return bytes_lines(bytes_array(bitmaps * sizeof(uint64_t), n,
 				       sizeof(struct berth_file *)));
@@ -75,8 +75,9 @@ bool fd_range(struct files_struct *files, unsigned int k,
 	uint64_t *open;
 
 	if (k == 0) {
-		*range = (struct fd_range){ 0, FD_EMBEDDED, files->open,
-					    files->cloexec, NULL };
+		*range = (struct fd_range){ .count = FD_EMBEDDED,
+					    .open = files->open,
+					    .cloexec = files->cloexec };
 		return true;
 	}
 	if (k > FD_SEGMENTS)
@@ -87,9 +88,15 @@ bool fd_range(struct files_struct *files, unsigned int k,
 		return false;
 	n = fd_segment_count(k);
 	open = (uint64_t *)(void *)(segment->slot + n);
-	*range =
-		(struct fd_range){ fd_segment_base(k), n, open, open + words(n),
-				   open + (size_t)2 * words(n) };
+	*range = (struct fd_range){
+		.base = fd_segment_base(k),
+		.count = n,
+		.open = open,
+		.cloexec = open + words(n),
+		.full = open + (size_t)3 * words(n),
+		.chunk = (struct fd_chunk **)(void *)(open +
+						      (size_t)2 * words(n)),
+	};
 	return true;
 }
 
@@ -163,6 +170,7 @@ static void files_free(struct files_struct *files)
 	unsigned int k;
 
 	tables_remove(files);
+	fd_any_free(files);
 	for (k = 1; k <= FD_SEGMENTS; k++)
 		if (files->segment[k - 1])
 			segment_free(files->segment[k - 1], k);
@@ -198,7 +206,7 @@ static unsigned int range_first_file(struct files_struct *files,
 
 	for (; (fd = range_next_open(files, range, fd)) < end; fd++)
 		/* Relaxed: the caller looks it up again. */
-		if (fd_is_file(load_relaxed(fd_slot(files, fd))))
+		if (fd_is_open_slot(load_relaxed(fd_slot(files, fd))))
 			return fd;
 	return FD_NONE;
 }
@@ -265,13 +273,14 @@ static bool dup_fd_collect(struct files_struct *from, struct files_struct *to,
 			continue;
 		/* ACQ(dup_fd_collect:A) pairs with REL(fd_install:A) */
 		file = load_acquire(fd_slot(from, fd));
-		if (!fd_is_file(file)) {
+		if (!fd_is_open_slot(file)) {
 			*reserved = true;
 			continue;
 		}
-		get_file(file);
+		fd_content_get(file);
 		fd_mark_open(to, fd,
-			     bit_is_set(range.cloexec, fd - range.base));
+			     bit_is_set(fd_cloexec_word(from, fd),
+					fd % BITS_PER_WORD));
 		store_relaxed(fd_slot(to, fd), file);
 		found = true;
 	}
@@ -298,21 +307,22 @@ struct files_struct *dup_fd(struct files_struct *from)
 
 	if (!to)
 		return NULL;
-	spin_lock(&from->lock);
+	fd_hold_all(from);
 	while ((k = dup_fd_lacks(from, to)) != 0) {
-		spin_unlock(&from->lock);
+		fd_drop_all(from);
 		if (expand_files(to, fd_segment_base(k))) {
 			files_put(to);
 			return NULL;
 		}
-		spin_lock(&from->lock);
+		fd_hold_all(from);
 	}
 	/* When nothing is reserved the first look is the last. */
 	while (dup_fd_collect(from, to, &reserved) && reserved)
 		;
 	to->limit = load_relaxed(&from->limit);
 	to->maximum = load_relaxed(&from->maximum);
-	spin_unlock(&from->lock);
+	to->close_waits = from->close_waits;
+	fd_drop_all(from);
 	return to;
 }
 
@@ -325,7 +335,7 @@ static void files_quiesce(void)
 
 	mutex_lock(&tables_lock);
 	for (files = tables; files; files = files->next)
-		spin_lock(&files->lock);
+		fd_hold_all(files);
 }
 
 static void files_resume(bool in_child)
@@ -334,7 +344,7 @@ static void files_resume(bool in_child)
 
 	(void)in_child;
 	for (files = tables; files; files = files->next)
-		spin_unlock(&files->lock);
+		fd_drop_all(files);
 	mutex_unlock(&tables_lock);
 }
 

@@ -41,12 +41,15 @@ void file_free_unseen(struct berth_file *file)
 	file->ops->free(file);
 }
 
+int filp_flush(struct berth_file *file, struct berth_files *files)
+{
+	return file->ops->flush ? file->ops->flush(file, files) : 0;
+}
+
 int filp_close(struct berth_file *file, struct berth_files *files)
 {
-	int ret = 0;
+	int ret = filp_flush(file, files);
 
-	if (file->ops->flush)
-		ret = file->ops->flush(file, files);
 	fput(file);
 	return ret;
 }

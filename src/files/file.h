@@ -46,6 +46,8 @@ static inline void fput(struct berth_file *file)
 /* Nobody but the caller has ever seen the file: no need to wait. */
 void file_free_unseen(struct berth_file *file);
 
+/* One number's use comes to an end: 0, or what the file has to say. */
+int filp_flush(struct berth_file *file, struct berth_files *files);
 /* Close one number's use: flush, then drop its reference. */
 int filp_close(struct berth_file *file, struct berth_files *files);
 
