@@ -650,6 +650,25 @@ static void a_users_own_object(void **state)
 	assert_int_equal(berth_close(task, fd), 0);
 }
 
+/* It is said of the number, so the file does not show it. */
+static void any_descriptor(void **state)
+{
+	const struct berth_open_how how = { .flags = O_PATH | BERTH_ANYFD };
+	int made, found, place;
+
+	(void)state;
+	made = berth_open(task, "/f", O_CREAT | O_WRONLY | BERTH_ANYFD, 0644);
+	found = berth_open(task, "/f", O_CLOEXEC | BERTH_ANYFD, 0);
+	place = berth_openat2(task, BERTH_AT_FDCWD, "/f", &how, sizeof(how));
+	assert_true(made > 64 && found > 64 && place > 64);
+	assert_int_equal(berth_fcntl(task, made, F_GETFD, 0), 0);
+	assert_int_equal(berth_fcntl(task, found, F_GETFD, 0), FD_CLOEXEC);
+	assert_int_equal(berth_fcntl(task, found, F_GETFL, 0) & ~0100000,
+			 O_RDONLY);
+	assert_int_equal(berth_fcntl(task, place, F_GETFL, 0), O_PATH);
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), 0);
+}
+
 static const struct CMUnitTest cases[] = {
 #define PLAIN(function) \
 	cmocka_unit_test_setup_teardown(function, create, destroy)
@@ -678,6 +697,7 @@ static const struct CMUnitTest cases[] = {
 	PLAIN(many_open_files),
 	PLAIN(what_only_files_have),
 	PLAIN(a_users_own_object),
+	PLAIN(any_descriptor),
 };
 
 int main(int argc, char **argv)

@@ -342,13 +342,14 @@ ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size);
  *	O_APPEND, O_CLOEXEC, O_DIRECTORY, O_NOFOLLOW, O_NOATIME, O_PATH,
  *	O_TMPFILE; O_NONBLOCK, O_NOCTTY, O_SYNC, O_DSYNC, O_DIRECT, O_ASYNC
  *	and unknown bits are accepted and change nothing, as in Linux's open.
+ *	BERTH_ANYFD: any free descriptor will do.
  * @mode: permission bits of a new file; read only with O_CREAT or O_TMPFILE.
  *
  * With O_TMPFILE @path is a directory, and the new file has no name.  Unless
  * O_EXCL is there, too, berth_linkat() with BERTH_AT_EMPTY_PATH can give it
  * one.
  *
- * Return: the lowest free descriptor; -EMFILE before anything else is looked
+ * Return: the lowest free descriptor, or any; -EMFILE before anything else is looked
  * at; -EEXIST; -EISDIR (a directory for writing, or with O_CREAT); -ENOTDIR;
  * -ELOOP (O_NOFOLLOW and a symbolic link); -EACCES; -EINVAL (O_CREAT with
  * O_DIRECTORY, O_TMPFILE without writing); -ENXIO (a device, fifo or socket);

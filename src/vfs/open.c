@@ -16,13 +16,17 @@
 /* Linux shows this one in F_GETFL of every 64-bit program. */
 #define O_LARGEFILE_SHOWN 0100000u
 
+/* What is said of the number, not of the file. */
+#define NUMBER_FLAGS ((unsigned int)O_CLOEXEC | BERTH_ANYFD)
+
 #define OPEN_FLAGS                                                            \
-	((unsigned int)(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC |   \
+	(NUMBER_FLAGS |                                                       \
+	 (unsigned int)(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC |   \
 			O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_DIRECT | \
-			O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |    \
-			O_PATH | O_ASYNC))
+			O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_PATH |       \
+			O_ASYNC))
 #define OPEN_PATH_FLAGS \
-	((unsigned int)(O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC))
+	(NUMBER_FLAGS | (unsigned int)(O_DIRECTORY | O_NOFOLLOW | O_PATH))
 #define TMPFILE_FLAG ((unsigned int)(O_TMPFILE & ~O_DIRECTORY))
 
 /* What is to be opened, and how. */
@@ -280,8 +284,8 @@ static int open_finish(struct file *file, struct berth_task *task,
 		open_truncate(inode, task);
 	if (truncate && !(file->fmode & FMODE_WRITE))
 		mnt_put_write_access(mnt);
-	flags &= ~(unsigned int)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC |
-				 O_CLOEXEC);
+	flags &= ~(NUMBER_FLAGS |
+		   (unsigned int)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC));
 	if (!(flags & O_PATH))
 		flags |= O_LARGEFILE_SHOWN;
 	berth_file_init(&file->base, &vfs_file_operations, flags, 0);
@@ -294,7 +298,7 @@ static int open_finish(struct file *file, struct berth_task *task,
 static int open_reserve(struct berth_task *task, unsigned int flags,
 			struct file **file)
 {
-	int fd = alloc_fd(task->files, 0, flags & O_CLOEXEC);
+	int fd = alloc_fd(task->files, 0, flags & NUMBER_FLAGS);
 
 	if (fd < 0)
 		return fd;
@@ -349,7 +353,7 @@ static int open_plain(struct berth_task *task, const struct opening *how)
 	ret = open_ready(task, file, how->flags, false, ret);
 	if (unlikely(ret))
 		return files_has_room(task->files) ? ret : -EMFILE;
-	ret = receive_fd(task->files, &file->base, how->flags);
+	ret = receive_fd(task->files, &file->base, how->flags & NUMBER_FLAGS);
 	if (unlikely(ret < 0))
 		file_free_unseen(&file->base);
 	return ret;
