@@ -237,16 +237,6 @@ static unsigned int fd_next_free(struct files_struct *files, unsigned int min)
 	return FD_MAX;
 }
 
-/* The lowest free number of a chunk from @fd on, or FD_NONE; under its lock. */
-static unsigned int chunk_next_free(const struct fd_chunk *chunk,
-				    unsigned int fd)
-{
-	uint64_t free = ~chunk->open & (~UINT64_C(0) << (fd % BITS_PER_WORD));
-
-	return free ? chunk->base + (unsigned int)__builtin_ctzll(free)
-		    : FD_NONE;
-}
-
 /*
  * The lowest free number from @min on; *@held: the chunk that it is in, locked.
  * @passing: the hot word will move to what is found, and past chunks that are

@@ -26,8 +26,8 @@
  * only when there was none.
  *
  * *Ordering*
- *	REL(fd_any_create:A) pairs with ACQ(fd_take_any:A)
- *	REL(fd_any_claim:A) pairs with ACQ(fd_take_any:B)
+ *	REL(fd_any_create:A) pairs with ACQ(any_of:A)
+ *	REL(fd_any_claim:A) pairs with ACQ(fd_take_any:A)
  */
 #include <errno.h>
 
@@ -49,6 +49,12 @@ struct fd_any {
 };
 
 /* ---- Birth and end ---- */
+
+static struct fd_any *any_of(struct files_struct *files)
+{
+	/* ACQ(any_of:A) pairs with REL(fd_any_create:A) */
+	return load_acquire(&files->any);
+}
 
 static struct bytes any_bytes(unsigned int mask)
 {
@@ -78,17 +84,16 @@ static noinline struct fd_any *fd_any_create(struct files_struct *files)
 	if (!any)
 		return NULL;
 	any->mask = mask;
-	/* REL(fd_any_create:A) pairs with ACQ(fd_take_any:A) */
+	/* REL(fd_any_create:A) pairs with ACQ(any_of:A) */
 	if (cas_release(&files->any, &none, any))
 		return any;
 	sys_free(any, any_bytes(mask));
-	/* As ACQ(fd_take_any:A). */
-	return load_acquire(&files->any);
+	return any_of(files);
 }
 
 void fd_any_free(struct files_struct *files)
 {
-	struct fd_any *any = files->any;
+	struct fd_any *any = any_of(files);
 	struct fd_chunk *chunk;
 
 	if (!any)
@@ -102,13 +107,20 @@ void fd_any_free(struct files_struct *files)
 
 /* ---- All numbers at once ---- */
 
+/* Under the table's lock. */
+static struct fd_chunk *first_chunk(struct files_struct *files)
+{
+	struct fd_any *any = any_of(files);
+
+	return any ? any->chunks : NULL;
+}
+
 void fd_hold_all(struct files_struct *files)
 {
 	struct fd_chunk *chunk;
 
 	spin_lock(&files->lock);
-	for (chunk = files->any ? files->any->chunks : NULL; chunk;
-	     chunk = chunk->next)
+	for (chunk = first_chunk(files); chunk; chunk = chunk->next)
 		spin_lock(&chunk->lock);
 }
 
@@ -116,8 +128,7 @@ void fd_drop_all(struct files_struct *files)
 {
 	struct fd_chunk *chunk;
 
-	for (chunk = files->any ? files->any->chunks : NULL; chunk;
-	     chunk = chunk->next)
+	for (chunk = first_chunk(files); chunk; chunk = chunk->next)
 		spin_unlock(&chunk->lock);
 	spin_unlock(&files->lock);
 }
@@ -129,7 +140,7 @@ static struct fd_chunk *chunk_with_room(struct files_struct *files, int free)
 {
 	struct fd_chunk *chunk;
 
-	for (chunk = files->any->chunks; chunk; chunk = chunk->next)
+	for (chunk = first_chunk(files); chunk; chunk = chunk->next)
 		/* Relaxed: a guess, which the allocation puts to the test. */
 		if (!chunk->claimed && chunk->base < files->limit &&
 		    __builtin_popcountll(~load_relaxed(&chunk->open)) >= free)
@@ -179,7 +190,7 @@ static unsigned int word_to_claim(struct files_struct *files)
 static void fd_chunk_publish(struct files_struct *files, struct fd_chunk *chunk,
 			     unsigned int fd)
 {
-	struct fd_chunk **link = &files->any->chunks;
+	struct fd_chunk **link = &any_of(files)->chunks;
 	struct fd_range range;
 
 	spin_init(&chunk->lock);
@@ -224,7 +235,7 @@ static int shard_claim(struct files_struct *files, struct fd_shard *shard,
 	if (old)
 		old->claimed = false;
 	chunk->claimed = true;
-	/* REL(fd_any_claim:A) pairs with ACQ(fd_take_any:B) */
+	/* REL(fd_any_claim:A) pairs with ACQ(fd_take_any:A) */
 	store_release(&shard->chunk, chunk);
 	return 0;
 }
@@ -260,8 +271,8 @@ static int chunk_take(struct files_struct *files, struct fd_chunk *chunk,
 	int ret = -1;
 
 	spin_lock(&chunk->lock);
-	fd = chunk->base + (unsigned int)__builtin_ctzll(~chunk->open);
-	if (~chunk->open && fd < load_relaxed(&files->limit)) {
+	fd = chunk_next_free(chunk, chunk->base);
+	if (fd < load_relaxed(&files->limit)) {
 		store_relaxed(&chunk->open, chunk->open | (chunk->open + 1));
 		bit_assign(&chunk->cloexec, fd % BITS_PER_WORD, cloexec);
 		fd_publish(files, fd, content);
@@ -274,18 +285,16 @@ static int chunk_take(struct files_struct *files, struct fd_chunk *chunk,
 int fd_take_any(struct files_struct *files, bool cloexec,
 		struct berth_file *content)
 {
-	struct fd_any *any;
+	struct fd_any *any = any_of(files);
 	struct fd_chunk *chunk;
 	struct fd_shard *shard;
 	int fd;
 
-	/* ACQ(fd_take_any:A) pairs with REL(fd_any_create:A) */
-	any = load_acquire(&files->any);
 	if (unlikely(!any))
 		any = fd_any_create(files);
 	while (any) {
 		shard = &any->shard[sys_cpu() & any->mask];
-		/* ACQ(fd_take_any:B) pairs with REL(fd_any_claim:A) */
+		/* ACQ(fd_take_any:A) pairs with REL(fd_any_claim:A) */
 		chunk = load_acquire(&shard->chunk);
 		if (likely(chunk)) {
 			fd = chunk_take(files, chunk, cloexec, content);

@@ -327,6 +327,16 @@ static inline struct fd_chunk *fd_chunk_of(const struct fd_range *range,
 	return load_acquire(&range->chunk[i / BITS_PER_WORD]);
 }
 
+/* The lowest free number of a chunk from @fd on, or FD_NONE; under its lock. */
+static inline unsigned int chunk_next_free(const struct fd_chunk *chunk,
+					   unsigned int fd)
+{
+	uint64_t free = ~chunk->open & (~UINT64_C(0) << (fd % BITS_PER_WORD));
+
+	return free ? chunk->base + (unsigned int)__builtin_ctzll(free)
+		    : FD_NONE;
+}
+
 /* The word of the open bitmap that holds the @i-th number of @range. */
 static inline uint64_t *fd_open_word(struct files_struct *files,
 				     const struct fd_range *range,
