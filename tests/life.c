@@ -32,20 +32,87 @@ static void plain_free(struct berth_file *file)
 
 static const struct berth_file_operations plain_ops = { .free = plain_free };
 
-static int64_t install_own_file(struct twin *twin)
+static struct berth_file *own_file(void)
 {
-	int fd = berth_files_reserve(files_of(twin), 20, O_CLOEXEC);
-	struct berth_file *file;
 	int saved = errno;
+	struct berth_file *file = calloc(1, sizeof(*file));
 
-	if (fd < 0)
-		return fd;
-	file = calloc(1, sizeof(*file));
 	check(file);
 	errno = saved; /* this allocation is not berth's */
 	berth_file_init(file, &plain_ops, O_RDONLY, 0);
-	berth_files_install(files_of(twin), fd, file);
+	return file;
+}
+
+static int64_t install_own_file(struct twin *twin)
+{
+	int fd = berth_files_reserve(files_of(twin), 20, O_CLOEXEC);
+
+	if (fd >= 0)
+		berth_files_install(files_of(twin), fd, own_file());
 	return fd;
+}
+
+static const struct berth_rights no_rights;
+
+/* A number that has none, and goes again. */
+static int64_t install_limited_file(struct twin *twin)
+{
+	struct berth_file *file;
+	int fd, ret;
+
+	fd = berth_files_reserve(files_of(twin), 30, 0);
+	if (fd < 0)
+		return fd;
+	file = own_file();
+	ret = berth_files_install_limited(files_of(twin), fd, file, &no_rights);
+	if (!ret)
+		return berth_files_close(files_of(twin), fd);
+	berth_files_unreserve(files_of(twin), fd);
+	berth_file_put(file);
+	return ret;
+}
+
+static int64_t limit_rights(struct twin *twin)
+{
+	return berth_files_limit_rights(files_of(twin), 0, &no_rights);
+}
+
+static int64_t renumber(struct twin *twin)
+{
+	return berth_files_renumber(files_of(twin), 300, 5300);
+}
+
+/* Which one it is may differ, for without memory it is the lowest. */
+static int64_t any_number(struct twin *twin)
+{
+	int fd = berth_files_reserve(files_of(twin), 0, BERTH_ANYFD);
+
+	if (fd < 0)
+		return fd;
+	berth_files_unreserve(files_of(twin), fd);
+	return 0;
+}
+
+static int64_t table_that_waits(struct twin *twin)
+{
+	const struct berth_files_options options = {
+		.struct_size = sizeof(options),
+		.flags = BERTH_FILES_CLOSE_WAITS,
+	};
+	struct berth_files *files;
+	struct berth_use use;
+	int ret = berth_files_create_with(&files, &options);
+
+	(void)twin;
+	if (ret)
+		return ret;
+	check_equal(berth_files_reserve(files, 0, 0), 0);
+	berth_files_install(files, 0, own_file());
+	check_equal(berth_files_enter(files, 0, &use), 0);
+	berth_files_leave(&use);
+	ret = berth_files_close(files, 0);
+	berth_files_put_table(files);
+	return ret;
 }
 
 /* In the next segment, and given back. */
@@ -502,6 +569,11 @@ const struct step life[] = {
 	FD_STEP(OP_FCNTL, 70, .cmd = F_SETFD, .pos = FD_CLOEXEC),
 	FD_STEP(OP_FCNTL, 0, .cmd = F_SETFL, .pos = O_APPEND),
 	STEP_OF(install_own_file),
+	STEP_OF(install_limited_file),
+	STEP_OF(limit_rights),
+	STEP_OF(renumber),
+	STEP_OF(any_number),
+	STEP_OF(table_that_waits),
 	STEP_OF(copy_table),
 	STEP_OF(exec_copy),
 	STEP_OF(put_copy),

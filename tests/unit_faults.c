@@ -161,6 +161,12 @@ static void does_without_the_size_of_memory(void **state)
 	does_without(SYS_MEMORY, 1);
 }
 
+static void does_without_the_processor(void **state)
+{
+	(void)state;
+	does_without(SYS_CPU, 1);
+}
+
 /* Armed all the time, for a thread asks once. */
 static void does_without_thread_keys(void **state)
 {
@@ -186,6 +192,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(does_without_noreserve),
 		cmocka_unit_test(does_without_unmapping),
 		cmocka_unit_test(does_without_the_size_of_memory),
+		cmocka_unit_test(does_without_the_processor),
 		cmocka_unit_test(does_without_thread_keys),
 	};
 
