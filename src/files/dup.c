@@ -14,17 +14,20 @@
 int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,
 	    unsigned int flags)
 {
-	struct berth_file *content = fget_content(files, fd);
-	int ret = -EINVAL;
+	struct berth_file *content;
+	int ret;
 
-	if (!content)
-		return -EBADF;
-	if (min < files_limit(files))
-		ret = alloc_fd(files, min, flags);
-	if (ret >= 0)
-		fd_install(files, (unsigned int)ret, content);
-	else
-		fd_content_put(content);
+	do {
+		content = fget_content(files, fd);
+		if (!content)
+			return -EBADF;
+		ret = -EINVAL;
+		if (min < files_limit(files))
+			ret = fd_take_copy(files, fd, min, flags & O_CLOEXEC,
+					   content);
+		if (ret < 0)
+			fd_content_put(content);
+	} while (ret == -ESTALE);
 	return ret;
 }
 

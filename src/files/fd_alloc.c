@@ -318,11 +318,23 @@ void files_check(struct files_struct *files)
 /* ---- Reserve, unreserve, close ---- */
 
 /*
- * Take the lowest free number from @min on: its slot becomes @content.  A
- * missing segment is made without the lock, for that takes time.
+ * A duplicate is taken at an instant at which its source still finds the same:
+ * otherwise dup(0) beside close(0) could return 0.  Without a source, always.
+ */
+hot_inline bool still_finds(struct berth_file **source,
+			    const struct berth_file *content)
+{
+	/* Relaxed: a comparison. */
+	return !source || likely(load_relaxed(source) == content);
+}
+
+/*
+ * Take the lowest free number from @min on: its slot becomes @content.  -ESTALE:
+ * @source, if there is one, does not hold the same any more.  A missing segment is made without the lock, for that takes time.
  */
 static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
-				 bool cloexec, struct berth_file *content)
+				 bool cloexec, struct berth_file *content,
+				 struct berth_file **source)
 {
 	struct fd_chunk *held;
 	unsigned int fd;
@@ -334,6 +346,9 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 		lowest = min <= files->hot_base;
 		fd = fd_find_free(files, lowest ? files->hot_base : min, lowest,
 				  &held);
+		ret = -ESTALE;
+		if (!still_finds(source, content))
+			break;
 		ret = -EMFILE;
 		if (fd >= load_relaxed(&files->limit))
 			break;
@@ -358,23 +373,26 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 }
 
 /* The usual case, from the hot word, in as few instructions as it can be. */
-int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
-	    struct berth_file *content)
+hot_inline int fd_take_from(struct files_struct *files, unsigned int min,
+			    bool cloexec, struct berth_file *content,
+			    struct berth_file **source)
 {
 	uint64_t hot;
 	unsigned int fd;
+	bool stale;
 
 	spin_lock(&files->lock);
 	hot = files->hot;
 	fd = files->hot_base;
 	if (unlikely(min > fd || !~hot)) {
 		spin_unlock(&files->lock);
-		return fd_take_slow(files, min, cloexec, content);
+		return fd_take_slow(files, min, cloexec, content, source);
 	}
 	fd += (unsigned int)__builtin_ctzll(~hot);
-	if (unlikely(fd >= load_relaxed(&files->limit))) {
+	stale = !still_finds(source, content);
+	if (unlikely(stale || fd >= load_relaxed(&files->limit))) {
 		spin_unlock(&files->lock);
-		return -EMFILE;
+		return stale ? -ESTALE : -EMFILE;
 	}
 	store_relaxed(&files->hot, hot | (hot + 1));
 	bit_assign(fd_cloexec_word(files, fd), fd % BITS_PER_WORD, cloexec);
@@ -383,6 +401,18 @@ int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 	files_check(files);
 	spin_unlock(&files->lock);
 	return (int)fd;
+}
+
+int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
+	    struct berth_file *content)
+{
+	return fd_take_from(files, min, cloexec, content, NULL);
+}
+
+int fd_take_copy(struct files_struct *files, unsigned int fd, unsigned int min,
+		 bool cloexec, struct berth_file *content)
+{
+	return fd_take_from(files, min, cloexec, content, fd_slot(files, fd));
 }
 
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)

@@ -413,6 +413,9 @@ int fd_take_any(struct files_struct *files, bool cloexec,
 /* The lowest one; it is what remains when there is no better way. */
 int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 	    struct berth_file *content);
+/* The same for what @fd finds; -ESTALE: it does not find it any more. */
+int fd_take_copy(struct files_struct *files, unsigned int fd, unsigned int min,
+		 bool cloexec, struct berth_file *content);
 void fd_any_free(struct files_struct *files);
 
 /* ---- What a slot owns, rights included: detour.c ---- */
