@@ -79,7 +79,7 @@ static int64_t limit_rights(struct twin *twin)
 
 static int64_t renumber(struct twin *twin)
 {
-	return berth_files_renumber(files_of(twin), 300, 5300);
+	return berth_files_renumber(files_of(twin), 300, 300000);
 }
 
 /* Which one it is may differ, for without memory it is the lowest. */

@@ -122,6 +122,20 @@ static void numbers_are_used_again(void **state)
 		berth_files_unreserve(table, ring[i]);
 }
 
+/* They keep out of the way of the lowest ones. */
+static void numbers_far_from_the_lowest(void **state)
+{
+	int fd;
+
+	(void)state;
+	for (fd = 0; fd < 3 * WORD; fd++)
+		assert_int_equal(berth_files_reserve(table, 0, 0), fd);
+	assert_in_range(reserve_any(), 2 * (fd - WORD), LIMIT - 1);
+	for (fd = 0; fd < LIMIT; fd++)
+		if (fd < 3 * WORD || fd == 4 * WORD)
+			berth_files_unreserve(table, fd);
+}
+
 /* ---- The lowest number beside them ---- */
 
 static void take_lowest(int from, int to)
@@ -272,6 +286,7 @@ int main(int argc, char **argv)
 		table_test(a_small_limit_is_kept),
 		table_test(a_minimum_asks_for_the_lowest),
 		table_test(numbers_are_used_again),
+		table_test(numbers_far_from_the_lowest),
 		table_test(the_lowest_is_the_lowest_wherever_it_is),
 		table_test(a_chunk_is_passed_more_than_once),
 		table_test(a_minimum_looks_into_chunks),

@@ -46,14 +46,6 @@ int filp_flush(struct berth_file *file, struct berth_files *files)
 	return file->ops->flush ? file->ops->flush(file, files) : 0;
 }
 
-int filp_close(struct berth_file *file, struct berth_files *files)
-{
-	int ret = filp_flush(file, files);
-
-	fput(file);
-	return ret;
-}
-
 /* ---- Exported ---- */
 
 void berth_file_init(struct berth_file *file,

@@ -49,6 +49,12 @@ void file_free_unseen(struct berth_file *file);
 /* One number's use comes to an end: 0, or what the file has to say. */
 int filp_flush(struct berth_file *file, struct berth_files *files);
 /* Close one number's use: flush, then drop its reference. */
-int filp_close(struct berth_file *file, struct berth_files *files);
+static inline int filp_close(struct berth_file *file, struct berth_files *files)
+{
+	int ret = filp_flush(file, files);
+
+	fput(file);
+	return ret;
+}
 
 #endif
