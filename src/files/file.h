@@ -20,6 +20,8 @@
 #ifndef FILES_FILE_H
 #define FILES_FILE_H
 
+#include <limits.h>
+
 #include <berth/files.h>
 
 #include "base/kref.h"
@@ -28,6 +30,9 @@
 static_assert(sizeof(struct berth_file) == 64, "the public size is fixed");
 static_assert(offsetof(struct berth_file, retired) == 24,
 	      "ops, count and flags stand in front");
+
+/* No number; above all others. */
+#define FD_NONE UINT_MAX
 
 void file_put_last(struct berth_file *file);
 

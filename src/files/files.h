@@ -15,8 +15,6 @@
 #ifndef FILES_FILES_H
 #define FILES_FILES_H
 
-#include <limits.h>
-
 #include "files/file.h"
 
 struct files_struct;
@@ -29,9 +27,6 @@ void files_put(struct files_struct *files);
 struct files_struct *dup_fd(struct files_struct *files);
 
 /* ---- Numbers ---- */
-
-/* No number; above all others. */
-#define FD_NONE UINT_MAX
 
 /* @flags: O_CLOEXEC; BERTH_ANYFD, which a design may ignore. */
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags);
