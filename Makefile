@@ -41,8 +41,8 @@ under = tools/run-tests build-valgrind --no-suite lint \
 fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: deps build demo check check-asan check-tsan check-valgrind \
-	check-helgrind check-fallbacks coverage torture mutants model bench \
-	lint install clean help
+	check-helgrind check-fallbacks check-kref-hashed coverage torture \
+	mutants model bench lint install clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -87,6 +87,10 @@ check-fallbacks: build  ## the same on a system that lacks what berth would use
 	@tools/run-tests --without membarrier --without all $(B) \
 	--no-suite lint $(T)
 
+check-kref-hashed:  ## the same with counts that need no compare-and-swap
+	@$(MAKE) --no-print-directory check B=build-hashed \
+	OPTIONS=-Dkref=hashed
+
 torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)
 torture: build  ## run each race for longer: make torture SECONDS=30
@@ -111,9 +115,10 @@ install: build  ## install the library, its headers and the program
 	@meson install -C $(B) --no-rebuild
 
 clean:  ## remove all that was built
-	rm -rf build build-asan build-tsan build-clang build-valgrind build-coverage
+	rm -rf build build-asan build-tsan build-clang build-valgrind \
+	build-coverage build-hashed
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
 	while IFS='|' read -r name text; do \
-	printf '  %-15s %s\n' "$$name" "$$text"; done
+	printf '  %-17s %s\n' "$$name" "$$text"; done

@@ -11,6 +11,10 @@
  * A broken contract (get on zero, one put too many, overflow) is reported
  * through the handler of berth_set_report_handler() and the count saturates:
  * the object then leaks instead of being used after it was freed.
+ *
+ * "Lock-free" below holds where the processor can compare and swap.  A library
+ * that was built for others (-Dkref=hashed) takes a short lock instead, with
+ * signals blocked, so that all the same may be called from the same places.
  */
 #ifndef BERTH_KREF_H
 #define BERTH_KREF_H

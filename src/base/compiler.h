@@ -18,6 +18,11 @@
 #define WITH_VALGRIND 0
 #endif
 
+/* Set by the build: reference counts without compare-and-swap. */
+#ifndef BERTH_KREF_HASHED
+#define BERTH_KREF_HASHED 0
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 enum fork_level {
+	FORK_KREF, /* where counts are locked: kref_hashed.c */
 	FORK_URCU,
 	FORK_USES,
 	FORK_FILES,

@@ -3,13 +3,8 @@
 #include "base/kref.h"
 #include "base/report.h"
 
-/*
- * The increment has happened; put the count where it does no harm.  Others may
- * be in here too: all store the same value.
- */
-noinline void kref_get_slow(struct berth_kref *kref, unsigned int old)
+noinline void kref_get_report(unsigned int old)
 {
-	store_relaxed(&kref->refs, KREF_SATURATED);
 	if (old == 0)
 		report("kref-get-on-zero",
 		       "a reference was taken of an object without owners");
@@ -18,13 +13,30 @@ noinline void kref_get_slow(struct berth_kref *kref, unsigned int old)
 					"the object will never be freed");
 }
 
-noinline void kref_put_slow(struct berth_kref *kref, unsigned int old)
+noinline void kref_put_report(unsigned int old)
 {
-	store_relaxed(&kref->refs, KREF_SATURATED);
 	if (old == 0)
 		report("kref-put-on-zero",
 		       "a reference was given back that nobody owned");
 }
+
+#if !BERTH_KREF_HASHED
+/*
+ * The increment has happened; put the count where it does no harm.  Others may
+ * be in here too: all store the same value.
+ */
+noinline void kref_get_slow(struct berth_kref *kref, unsigned int old)
+{
+	store_relaxed(&kref->refs, KREF_SATURATED);
+	kref_get_report(old);
+}
+
+noinline void kref_put_slow(struct berth_kref *kref, unsigned int old)
+{
+	store_relaxed(&kref->refs, KREF_SATURATED);
+	kref_put_report(old);
+}
+#endif
 
 void berth_kref_init(struct berth_kref *kref)
 {

@@ -9,6 +9,9 @@
  *
  *	REL(kref_put_last:A) pairs with ACQ(kref_put_last:B)
  *
+ * *Without compare-and-swap*.  Built with -DBERTH_KREF_HASHED=1, the same names
+ * are functions that take a hashed lock: see kref_hashed.c.
+ *
  * *Saturation* (R3).  Counts live in the lower half of the range.  A count that
  * leaves it upwards is set to KREF_SATURATED, far from both ends, reported, and
  * put back there by every later get or put: the object leaks, nothing is freed
@@ -26,13 +29,26 @@
 #define KREF_MAX       ((unsigned int)INT_MAX)
 #define KREF_SATURATED 0xc0000000u
 
-void kref_get_slow(struct berth_kref *kref, unsigned int old);
-void kref_put_slow(struct berth_kref *kref, unsigned int old);
+/* A get, or a put, found @old: is that a broken contract?  Reports it. */
+void kref_get_report(unsigned int old);
+void kref_put_report(unsigned int old);
 
 static inline void kref_init(struct berth_kref *kref)
 {
 	store_relaxed(&kref->refs, 1u);
 }
+
+#if BERTH_KREF_HASHED
+
+unsigned int kref_read(const struct berth_kref *kref);
+void kref_get(struct berth_kref *kref);
+bool kref_get_unless_zero(struct berth_kref *kref);
+bool kref_put_last(struct berth_kref *kref);
+
+#else
+
+void kref_get_slow(struct berth_kref *kref, unsigned int old);
+void kref_put_slow(struct berth_kref *kref, unsigned int old);
 
 static inline unsigned int kref_read(const struct berth_kref *kref)
 {
@@ -77,6 +93,8 @@ static inline bool kref_put_last(struct berth_kref *kref)
 		kref_put_slow(kref, old);
 	return false;
 }
+
+#endif
 
 static inline bool kref_put(struct berth_kref *kref,
 			    void (*release)(struct berth_kref *kref))

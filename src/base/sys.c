@@ -314,6 +314,27 @@ void sys_yield(unsigned int tries)
 	errno = saved;
 }
 
+/* ---- Signals ---- */
+
+/* Neither fails, nor changes errno. */
+void sys_block_signals(sigset_t *former)
+{
+	static const int caused[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+				      SIGTRAP };
+	sigset_t signals;
+	size_t i;
+
+	sigfillset(&signals);
+	for (i = 0; i < ARRAY_SIZE(caused); i++)
+		sigdelset(&signals, caused[i]);
+	pthread_sigmask(SIG_BLOCK, &signals, former);
+}
+
+void sys_restore_signals(const sigset_t *former)
+{
+	pthread_sigmask(SIG_SETMASK, former, NULL);
+}
+
 /* ---- Threads and processes ---- */
 
 bool sys_key_create(pthread_key_t *key, void (*destroy)(void *value))

@@ -9,6 +9,7 @@
 #define BASE_SYS_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,6 +92,13 @@ void sys_futex_wake(uint32_t *word, int waiters);
 
 /* Let others run: a lock's holder may have been preempted. */
 void sys_yield(unsigned int tries);
+
+/* ---- Signals ---- */
+
+/* No handler runs on this thread until they are restored; but signals that an
+ * instruction of its own causes are not blocked. */
+void sys_block_signals(sigset_t *former);
+void sys_restore_signals(const sigset_t *former);
 
 /* ---- Threads and processes: did it work? ---- */
 
