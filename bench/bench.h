@@ -88,6 +88,7 @@ struct bench_workload {
 
 extern const struct bench_workload open_loop_workloads[]; /* ditto */
 extern const struct bench_workload fget_workloads[];
+extern const struct bench_workload kref_workloads[];
 
 /* ---- What a contender may use: run.c ---- */
 

@@ -20,6 +20,7 @@
 static const struct bench_workload *const families[] = {
 	open_loop_workloads,
 	fget_workloads,
+	kref_workloads,
 };
 
 /* Say what is wrong with the command line, or with the machine. */
