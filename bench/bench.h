@@ -64,6 +64,7 @@ struct bench_thread {
 	double began;	/* when, in seconds */
 	double ended;
 	double waited; /* for a CPU, in between */
+	double spent;  /* on the units, where the loop does more; else 0 */
 } __attribute__((aligned(2 * CACHE_LINE)));
 
 /* Of the steps, only loop() must be there. */
@@ -88,6 +89,7 @@ struct bench_workload {
 
 extern const struct bench_workload open_loop_workloads[]; /* ditto */
 extern const struct bench_workload fget_workloads[];
+extern const struct bench_workload fork_copy_workloads[];
 extern const struct bench_workload kref_workloads[];
 
 /* ---- What a contender may use: run.c ---- */

@@ -21,6 +21,7 @@ static const struct bench_workload *const families[] = {
 	open_loop_workloads,
 	fget_workloads,
 	kref_workloads,
+	fork_copy_workloads,
 };
 
 /* Say what is wrong with the command line, or with the machine. */

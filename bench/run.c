@@ -237,18 +237,21 @@ static void work_together(struct bench_run *run)
 	free(ids);
 }
 
-/* The time is that from the first thread's start to the last one's end. */
+/* The time is that from the first thread's start to the last one's end; where
+ * the threads tell how long they worked, each has a rate of its own. */
 static struct bench_figures sum_up(const struct bench_run *run)
 {
 	double began = run->threads[0].began;
 	double ended = run->threads[0].ended;
-	double waited = 0, seconds;
+	double waited = 0, seconds, rate = 0;
 	uint64_t units = 0;
 
 	for (unsigned int i = 0; i < run->nr_threads; i++) {
 		const struct bench_thread *thread = &run->threads[i];
 
 		units += thread->units;
+		if (thread->spent > 0)
+			rate += (double)thread->units / thread->spent;
 		waited += thread->waited;
 		began = thread->began < began ? thread->began : began;
 		ended = thread->ended > ended ? thread->ended : ended;
@@ -257,7 +260,7 @@ static struct bench_figures sum_up(const struct bench_run *run)
 		waited = 0; /* for each other */
 	seconds = ended - began;
 	return (struct bench_figures){
-		.rate = (double)units / seconds,
+		.rate = rate > 0 ? rate : (double)units / seconds,
 		.waited = waited / (seconds * run->nr_threads),
 	};
 }
