@@ -29,6 +29,9 @@
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr)-offsetof(type, member)))
 
+/* The line at @p will be written soon. */
+#define prefetch_to_write(p) __builtin_prefetch((p), 1)
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define cache_aligned __attribute__((aligned(CACHE_LINE)))

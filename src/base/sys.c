@@ -221,6 +221,19 @@ void sys_unmap(void *memory, struct bytes bytes)
 	errno = saved;
 }
 
+void sys_populate(void *memory, struct bytes bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	int saved = errno;
+
+	madvise(memory, whole_pages(bytes), MADV_POPULATE_WRITE);
+	errno = saved;
+#else
+	(void)memory;
+	(void)bytes;
+#endif
+}
+
 /* ---- Time and waiting ---- */
 
 static bool clock_gives(clockid_t clock, struct timespec *now)

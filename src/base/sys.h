@@ -69,6 +69,8 @@ void sys_free(void *memory, struct bytes bytes);
 void *sys_map(struct bytes bytes, size_t align);
 /* Never fails: what the system will not unmap is kept, empty, for sys_map(). */
 void sys_unmap(void *memory, struct bytes bytes);
+/* All pages of a mapping will be written soon.  A hint. */
+void sys_populate(void *memory, struct bytes bytes);
 
 /* Bytes of memory that the machine has, or UINT64_MAX when nobody can tell. */
 uint64_t sys_memory(void);

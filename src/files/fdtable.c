@@ -211,16 +211,6 @@ static unsigned int range_first_file(struct files_struct *files,
 	return FD_NONE;
 }
 
-/* Iterate over the numbers in use; under the lock, or by the only user. */
-#define for_each_fd_in_use(files, k, range, fd)                        \
-	for ((k) = 0; (k) <= FD_SEGMENTS; (k)++)                       \
-		if (fd_range((files), (k), &(range)))                  \
-			for ((fd) = range_next_open((files), &(range), \
-						    (range).base);     \
-			     (fd) < (range).base + (range).count;      \
-			     (fd) = range_next_open((files), &(range), \
-						    (fd) + 1))
-
 unsigned int fd_next_open(struct files_struct *files, unsigned int from)
 {
 	unsigned int k, found = FD_NONE;
@@ -239,50 +229,128 @@ void files_get(struct files_struct *files)
 	kref_get(&files->users);
 }
 
+/* What the slots of a word find will be used soon. */
+static void prefetch_word(struct berth_file **slots, uint64_t open)
+{
+	for (; open; open &= open - 1)
+		prefetch_to_write(fd_detour_to(load_relaxed(&slots[fd_spread(
+			(unsigned int)__builtin_ctzll(open))])));
+}
+
+/* By the only user: close the 64 numbers from the @i-th of a range on, the lowest
+ * first.  What a flush may do to the table meanwhile is seen. */
+static void files_close_word(struct files_struct *files,
+			     const struct fd_range *range, unsigned int i)
+{
+	struct berth_file **slots = fd_slot(files, range->base + i), *content;
+	uint64_t *open = fd_open_word(files, range, i);
+	unsigned int bit;
+
+	prefetch_word(slots, *open);
+	for (; *open; open = fd_open_word(files, range, i)) {
+		bit = (unsigned int)__builtin_ctzll(*open);
+		/* As ACQ(close_fd:A). */
+		content = load_acquire(&slots[fd_spread(bit)]);
+		store_relaxed(&slots[fd_spread(bit)], NULL);
+		store_relaxed(open, *open & (*open - 1));
+		if (fd_is_open_slot(content))
+			fd_content_close(files, range->base + i + bit, content);
+	}
+}
+
 void files_put(struct files_struct *files)
 {
 	struct fd_range range;
-	unsigned int k, fd;
+	unsigned int k, i;
 
 	if (!kref_put_last(&files->users))
 		return;
-	for_each_fd_in_use(files, k, range, fd) close_fd(files, fd);
+	for (k = 0; k <= FD_SEGMENTS; k++) {
+		if (!fd_range(files, k, &range))
+			continue;
+		for (i = 0; i < range.count; i += BITS_PER_WORD)
+			files_close_word(files, &range, i);
+	}
 	files_free(files);
 }
 
 /* ---- Copy ---- */
 
 /*
- * Collect what is installed in @from and not yet in @to.  Returns whether any
- * was found, so that another look is due; *@reserved: whether there is anything
- * to look for.  Under the lock of @from; @to is ours alone.
+ * Let the slots of @to hold what those of @from do, if it is a file, for the
+ * numbers @open of a word.  Returns them; *@reserved: is any of the rest?
+ */
+static uint64_t dup_fd_slots(struct berth_file **from, struct berth_file **to,
+			     uint64_t open, bool *reserved)
+{
+	struct berth_file *content;
+	uint64_t copied = 0;
+	unsigned int i;
+
+	for (; open; open &= open - 1) {
+		i = (unsigned int)__builtin_ctzll(open);
+		/* ACQ(dup_fd_collect:A) pairs with REL(fd_install:A) */
+		content = load_acquire(&from[fd_spread(i)]);
+		if (!fd_is_open_slot(content)) {
+			*reserved = true;
+			continue;
+		}
+		store_relaxed(&to[fd_spread(i)], content);
+		copied |= bit_mask(i);
+	}
+	return copied;
+}
+
+/* The numbers @copied of a word own what they find in a copy. */
+static void dup_fd_own(struct berth_file **slots, uint64_t copied)
+{
+	prefetch_word(slots, copied);
+	for (; copied; copied &= copied - 1)
+		fd_content_get(slots[fd_spread(
+			(unsigned int)__builtin_ctzll(copied))]);
+}
+
+/* The same for the word of the @i-th number of a range, where @to lacks it. */
+static bool dup_fd_word(struct files_struct *from, struct files_struct *to,
+			const struct fd_range *range, struct fd_range *copy,
+			unsigned int i, bool *reserved)
+{
+	unsigned int fd = range->base + i, word = i / BITS_PER_WORD;
+	uint64_t *open = fd_open_word(to, copy, i), copied;
+
+	copied = load_relaxed(fd_open_word(from, range, i)) & ~*open;
+	if (!copied)
+		return false;
+	copied = dup_fd_slots(fd_slot(from, fd), fd_slot(to, fd), copied,
+			      reserved);
+	dup_fd_own(fd_slot(to, fd), copied);
+	*open |= copied;
+	copy->cloexec[word] |= *fd_cloexec_word(from, fd) & copied;
+	if (copy->full && !~*open)
+		bit_set(copy->full, word);
+	return copied != 0;
+}
+
+/*
+ * Collect what is installed in @from and not yet in @to, a word at a time.
+ * Returns whether any was found, so that another look is due; *@reserved:
+ * whether there is anything to look for.  Under the locks of @from; @to is ours
+ * alone.
  */
 static bool dup_fd_collect(struct files_struct *from, struct files_struct *to,
 			   bool *reserved)
 {
-	struct fd_range range;
-	struct berth_file *file;
-	unsigned int k, fd;
+	struct fd_range range, copy;
+	unsigned int k, i;
 	bool found = false;
 
 	*reserved = false;
-
-	for_each_fd_in_use(from, k, range, fd)
-	{
-		if (fd_is_open(to, fd))
+	for (k = 0; k <= FD_SEGMENTS; k++) {
+		if (!fd_range(from, k, &range) || !fd_range(to, k, &copy))
 			continue;
-		/* ACQ(dup_fd_collect:A) pairs with REL(fd_install:A) */
-		file = load_acquire(fd_slot(from, fd));
-		if (!fd_is_open_slot(file)) {
-			*reserved = true;
-			continue;
-		}
-		fd_content_get(file);
-		fd_mark_open(to, fd,
-			     bit_is_set(fd_cloexec_word(from, fd),
-					fd % BITS_PER_WORD));
-		store_relaxed(fd_slot(to, fd), file);
-		found = true;
+		for (i = 0; i < range.count; i += BITS_PER_WORD)
+			found |= dup_fd_word(from, to, &range, &copy, i,
+					     reserved);
 	}
 	return found;
 }
@@ -299,21 +367,38 @@ static unsigned int dup_fd_lacks(struct files_struct *from,
 	return 0;
 }
 
+/* Is most of segment @k in use?  A copy of it gets all its pages at once then,
+ * which takes a third of the time. */
+static bool segment_is_busy(struct files_struct *files, unsigned int k)
+{
+	unsigned int i, used = 0;
+	struct fd_range range;
+
+	if (segment_bytes(k).n < SEGMENT_MAPPED || !fd_range(files, k, &range))
+		return false;
+	for (i = 0; i < range.count; i += BITS_PER_WORD)
+		used += load_relaxed(fd_open_word(files, &range, i)) != 0;
+	return used > range.count / BITS_PER_WORD / 2;
+}
+
 struct files_struct *dup_fd(struct files_struct *from)
 {
 	struct files_struct *to = files_create();
+	bool reserved, busy;
 	unsigned int k;
-	bool reserved;
 
 	if (!to)
 		return NULL;
 	fd_hold_all(from);
 	while ((k = dup_fd_lacks(from, to)) != 0) {
+		busy = segment_is_busy(from, k);
 		fd_drop_all(from);
 		if (expand_files(to, fd_segment_base(k))) {
 			files_put(to);
 			return NULL;
 		}
+		if (busy)
+			sys_populate(to->segment[k - 1], segment_bytes(k));
 		fd_hold_all(from);
 	}
 	/* When nothing is reserved the first look is the last. */
