@@ -172,6 +172,8 @@ static int fd_move_checked(struct files_struct *files, unsigned int from,
 	fd_mark_open(
 		files, to,
 		bit_is_set(fd_cloexec_word(files, from), from % BITS_PER_WORD));
+	fd_own(files, from);
+	fd_own(files, to);
 	fd_move(move);
 	fd_mark_free(files, from);
 	return (int)to;

@@ -106,6 +106,7 @@ static void fd_give(struct files_struct *files, unsigned int fd,
 		fd_publish(files, fd, file);
 		return;
 	}
+	fd_own(files, fd);
 	/* Relaxed: see close_fd(). */
 	store_relaxed(fd_slot(files, fd), NULL);
 	fd_mark_free(files, fd);

@@ -276,6 +276,7 @@ struct berth_file *fd_publish(struct files_struct *files, unsigned int fd,
 	struct berth_file **slot = fd_slot(files, fd);
 	struct berth_file *old;
 
+	fd_own(files, fd);
 	/* ACQ(fd_publish:B) pairs with REL(fd_install:A) */
 	old = load_acquire(slot);
 	/* REL(fd_publish:A) pairs with RCU(fd_lookup:A) */
@@ -473,6 +474,7 @@ noinline void fd_install_refused(void)
 static void fd_clear(struct files_struct *files, struct berth_file **slot,
 		     unsigned int fd, const struct fd_hold *hold)
 {
+	fd_own(files, fd);
 	/* Relaxed: see close_fd(). */
 	store_relaxed(slot, NULL);
 	if (likely(!hold->chunk[0] && fd - files->hot_base < BITS_PER_WORD))

@@ -13,7 +13,7 @@
  *	ACQ(dup_fd_collect:A) pairs with REL(fd_install:A)
  *
  * is what makes the second look find every install that came before one seen by
- * the first.
+ * the first.  What the copy found it owns, or shares: see fd_lease.c.
  */
 #include <errno.h>
 
@@ -39,7 +39,7 @@ static unsigned int words(unsigned int bits)
 static struct bytes segment_bytes(unsigned int k)
 {
 	unsigned int n = fd_segment_count(k);
-	size_t bitmaps = 3 * (size_t)words(n) + words(words(n));
+	size_t bitmaps = 4 * (size_t)words(n) + words(words(n));
 
 	return bytes_lines(bytes_array(bitmaps * sizeof(uint64_t), n,
 				       sizeof(struct berth_file *)));
@@ -93,7 +93,9 @@ bool fd_range(struct files_struct *files, unsigned int k,
 		.count = n,
 		.open = open,
 		.cloexec = open + words(n),
-		.full = open + (size_t)3 * words(n),
+		.lease = (struct fd_lease **)(void *)(open +
+						      (size_t)3 * words(n)),
+		.full = open + (size_t)4 * words(n),
 		.chunk = (struct fd_chunk **)(void *)(open +
 						      (size_t)2 * words(n)),
 	};
@@ -247,6 +249,7 @@ static void files_close_word(struct files_struct *files,
 	unsigned int bit;
 
 	prefetch_word(slots, *open);
+	fd_lease_end(files, range->base + i, open);
 	for (; *open; open = fd_open_word(files, range, i)) {
 		bit = (unsigned int)__builtin_ctzll(*open);
 		/* As ACQ(close_fd:A). */
@@ -323,7 +326,7 @@ static bool dup_fd_word(struct files_struct *from, struct files_struct *to,
 		return false;
 	copied = dup_fd_slots(fd_slot(from, fd), fd_slot(to, fd), copied,
 			      reserved);
-	dup_fd_own(fd_slot(to, fd), copied);
+	dup_fd_own(fd_slot(to, fd), copied & ~fd_share(from, to, fd, copied));
 	*open |= copied;
 	copy->cloexec[word] |= *fd_cloexec_word(from, fd) & copied;
 	if (copy->full && !~*open)

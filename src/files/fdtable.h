@@ -13,7 +13,8 @@
  * open and close their own descriptors do not disturb each other's lookups.
  *
  * *Slot states*.  NULL: free.  FD_RESERVED: given out by alloc_fd(), invisible.
- * Otherwise the file, and the slot owns a reference.
+ * Otherwise the file, and the slot owns a reference, or shares one with those of
+ * copies of the table (fd_lease.c).
  *
  *	NULL -> FD_RESERVED		alloc_fd()		under the lock
  *	NULL -> file			receive_fd()		under the lock
@@ -73,8 +74,8 @@
 
 /*
  * One segment beyond the embedded one: its slots, and behind them its bitmaps
- * (open, close-on-exec, words of the first without a zero) and a pointer for
- * each word to the chunk that it has become, if it has.  There is no
+ * (open, close-on-exec, words of the first without a zero) and pointers for
+ * each word to the chunk that it has become and to its lease.  There is no
  * header: it would share a line with the first slot, and everything else is
  * computed from the segment's index.
  */
@@ -87,7 +88,8 @@ struct files_struct {
 	struct fd_segment *segment[FD_SEGMENTS]; /* [k - 1] */
 	struct fd_any *any; /* once any number was asked for */
 	unsigned int limit;
-	bool close_waits; /* see wait.c; never changes */
+	bool close_waits;	/* see wait.c; never changes */
+	unsigned int nr_leases; /* see fd_lease.c; under the lock */
 
 	/* Written at every open and close, under the lock. */
 	struct spinlock lock cache_aligned;
@@ -302,6 +304,7 @@ struct fd_range {
 	uint64_t *cloexec;
 	uint64_t *full;		 /* NULL: one word, look at it */
 	struct fd_chunk **chunk; /* a word; NULL: one word, which is none */
+	struct fd_lease **lease; /* the same; see fd_lease.c */
 };
 
 /* A word of 64 numbers that has left the table's bitmaps for good. */
@@ -418,6 +421,26 @@ int fd_take_copy(struct files_struct *files, unsigned int fd, unsigned int min,
 		 bool cloexec, struct berth_file *content);
 void fd_any_free(struct files_struct *files);
 
+/* ---- References in common: fd_lease.c ---- */
+
+void fd_own_slow(struct files_struct *files, unsigned int fd);
+
+/* Under the hold of @fd, which is about to lose what it finds: that is its own
+ * from now on. */
+static inline void fd_own(struct files_struct *files, unsigned int fd)
+{
+	if (unlikely(load_relaxed(&files->nr_leases)))
+		fd_own_slow(files, fd);
+}
+
+/* Under the hold of all: the word of @fd finds @copied in both.  Returns those
+ * of the numbers for which @to needs no reference of its own. */
+uint64_t fd_share(struct files_struct *from, struct files_struct *to,
+		  unsigned int fd, uint64_t copied);
+/* By the only user: close the numbers of the word of @fd, if all are leased;
+ * otherwise none is any more. */
+void fd_lease_end(struct files_struct *files, unsigned int fd, uint64_t *open);
+
 /* ---- What a slot owns, rights included: detour.c ---- */
 
 /* One more reference to all of it; @content is owned, or under the hold. */
@@ -435,7 +458,10 @@ struct berth_file *fget_content(struct files_struct *files, unsigned int fd);
 /* @fd finds @file no more: where that is wanted, wait until nobody is inside. */
 int fd_left(struct files_struct *files, unsigned int fd,
 	    struct berth_file *file);
-/* The same for a number that was closed: flush, wait, drop its references. */
+/* The same for a number that was closed: flush, wait. */
+int fd_content_leave(struct files_struct *files, unsigned int fd,
+		     struct berth_file *content);
+/* And drop its references. */
 int fd_content_close(struct files_struct *files, unsigned int fd,
 		     struct berth_file *content);
 

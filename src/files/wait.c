@@ -156,16 +156,23 @@ int fd_left(struct files_struct *files, unsigned int fd,
 	}
 }
 
-int fd_content_close(struct files_struct *files, unsigned int fd,
+int fd_content_leave(struct files_struct *files, unsigned int fd,
 		     struct berth_file *content)
 {
 	struct berth_file *file = fd_file_of(content);
 	int ret = filp_flush(file, handle_of(files));
 	int left = fd_left(files, fd, file);
 
-	fd_limited_put(content);
-	fput(file);
 	return left ? left : ret;
+}
+
+int fd_content_close(struct files_struct *files, unsigned int fd,
+		     struct berth_file *content)
+{
+	int ret = fd_content_leave(files, fd, content);
+
+	fd_content_put(content);
+	return ret;
 }
 
 /* ---- Fork of the host process ---- */
