@@ -307,6 +307,21 @@ void berth_files_install(struct berth_files *files, int fd,
 			 struct berth_file *file);
 
 /**
+ * berth_files_open() - reserve and install in one step.
+ * @files: the table.
+ * @file: the file, complete; the caller's reference goes to the table, unless
+ *	the call fails.
+ * @flags: O_CLOEXEC and BERTH_ANYFD, or 0.
+ *
+ * The number is in use from the instant at which lookups find the file.
+ *
+ * Context: any thread, not inside a borrow (the table may grow).
+ * Return: the descriptor; -EMFILE; -EINVAL for another flag; -ENOMEM.
+ */
+int berth_files_open(struct berth_files *files, struct berth_file *file,
+		     unsigned int flags);
+
+/**
  * berth_files_get() - own the file behind a number.
  * @files: the table.
  * @fd: any int.

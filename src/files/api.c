@@ -71,6 +71,14 @@ void berth_files_install(struct berth_files *files, int fd,
 	fd_install(table_of(files), (unsigned int)fd, file);
 }
 
+int berth_files_open(struct berth_files *files, struct berth_file *file,
+		     unsigned int flags)
+{
+	if (flags & ~((unsigned int)O_CLOEXEC | BERTH_ANYFD))
+		return -EINVAL;
+	return receive_fd(table_of(files), file, flags);
+}
+
 struct berth_file *berth_files_get(struct berth_files *files, int fd)
 {
 	return fget(table_of(files), (unsigned int)fd);

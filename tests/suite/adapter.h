@@ -41,6 +41,10 @@ void object_released(struct object *object);
 
 struct table_adapter {
 	const char *name;
+	/* Do open and dup take a number first and show the object later, so
+	 * that others may see it taken and not yet open?  And does dup look
+	 * its source up before that? */
+	bool reserves;
 
 	/* ---- Tables ---- */
 

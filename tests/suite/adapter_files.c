@@ -14,6 +14,9 @@
 #ifndef ADAPTER_NAME
 #define ADAPTER_NAME "berth"
 #endif
+#ifndef ADAPTER_RESERVES
+#define ADAPTER_RESERVES false
+#endif
 
 /* ---- What a table of berth holds ---- */
 
@@ -83,20 +86,19 @@ static int table_set_limit(void *table, unsigned int limit)
 
 static int open_with(void *table, struct object *object, unsigned int flags)
 {
-	int fd = berth_files_reserve(table, 0, flags);
-	struct wrapping *wrapping;
+	struct wrapping *wrapping = malloc(sizeof(*wrapping));
+	int fd;
 
-	if (fd < 0)
-		return fd;
-	wrapping = malloc(sizeof(*wrapping));
-	if (!wrapping) {
-		berth_files_unreserve(table, fd);
+	if (!wrapping)
 		return -ENOMEM;
-	}
 	berth_file_init(&wrapping->file, &wrapping_ops, O_RDWR, 0);
 	wrapping->object = object;
 	object->handle = wrapping;
-	berth_files_install(table, fd, &wrapping->file);
+	fd = berth_files_open(table, &wrapping->file, flags);
+	if (fd < 0) {
+		object->handle = NULL;
+		free(wrapping);
+	}
 	return fd;
 }
 
@@ -176,6 +178,7 @@ static void table_give_back(void *table, struct object *object)
 
 const struct table_adapter table_adapter = {
 	.name = ADAPTER_NAME,
+	.reserves = ADAPTER_RESERVES,
 	.create = table_create,
 	.destroy = table_destroy,
 	.copy = table_copy,

@@ -40,6 +40,21 @@ bool object_is_released(const struct object *object)
 	return __atomic_load_n(&object->released, __ATOMIC_ACQUIRE);
 }
 
+void objects_free_released(void)
+{
+	struct listed **link = &all, *listed;
+
+	while ((listed = *link) != NULL) {
+		if (listed->object.handle &&
+		    !object_is_released(&listed->object)) {
+			link = &listed->next;
+			continue;
+		}
+		*link = listed->next;
+		free(listed);
+	}
+}
+
 void objects_free(void)
 {
 	struct listed *listed;
