@@ -73,6 +73,10 @@ struct table_adapter {
 	int (*dup3)(void *table, int oldfd, int newfd, unsigned int flags);
 	int (*getfd)(void *table, int fd); /* F_GETFD */
 	int (*setfd)(void *table, int fd, int fdflags);
+	/* With CLOSE_RANGE_UNSHARE the user goes on with a table of his own,
+	 * which goes to *@table when it is another one.  Optional. */
+	int (*close_range)(void **table, unsigned int first, unsigned int last,
+			   unsigned int flags);
 
 	/* ---- Lookups ---- */
 
