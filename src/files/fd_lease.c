@@ -48,12 +48,14 @@ static struct bytes lease_bytes(void)
 /* Where the lease of a number's word is noted; NULL where there can be none. */
 static struct fd_lease **lease_of(struct files_struct *files, unsigned int fd)
 {
+	struct fd_lease **leases;
 	struct fd_range range;
 
 	if (fd < FD_EMBEDDED || !fd_range(files, fd_segment_of(fd), &range) ||
 	    fd_chunk_of(&range, fd - range.base))
 		return NULL;
-	return &range.lease[(fd - range.base) / BITS_PER_WORD];
+	leases = range.lease;
+	return leases + (fd - range.base) / BITS_PER_WORD;
 }
 
 /* Relaxed: a chunk's holder looks, too, and any value will do for him. */
