@@ -606,6 +606,33 @@ static void deferred_frees_are_bounded(void **state)
 	assert_true(all_probes.frees - start > 90000);
 }
 
+/* More than half of what a thread collects before it frees. */
+#define MANY_CLOSES 3000
+
+static void close_many(void)
+{
+	int i;
+
+	for (i = 0; i < MANY_CLOSES; i++) {
+		assert_int_equal(probe_open(table, NULL), 0);
+		assert_int_equal(berth_files_close(table, 0), 0);
+	}
+}
+
+/* What was freed by a drain is not waiting any more. */
+static void a_drain_lets_the_next_batch_fill(void **state)
+{
+	unsigned long frees;
+
+	(void)state;
+	berth_drain();
+	close_many();
+	berth_drain();
+	frees = all_probes.frees;
+	close_many();
+	assert_int_equal(all_probes.frees, frees);
+}
+
 /* ---- Reports ---- */
 
 static void check_unreserve_is_reported(int fd)
@@ -743,6 +770,7 @@ int main(int argc, char **argv)
 		table_test(ended_threads_leave_nothing),
 		table_test(ended_threads_leave_no_memory),
 		table_test(deferred_frees_are_bounded),
+		table_test(a_drain_lets_the_next_batch_fill),
 		table_test(unreserve_of_anything_else_is_reported),
 		table_test(install_of_anything_else_is_reported),
 		table_test(last_put_inside_a_borrow_is_reported),

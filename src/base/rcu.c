@@ -256,6 +256,13 @@ static unsigned int rcu_take_all(struct berth_retired **lists)
 	return n;
 }
 
+/* The caller's own list is empty, so what it pushes is counted anew. */
+static void rcu_uncount(void)
+{
+	if (rcu_self)
+		store_relaxed(&rcu_self->count, 0u);
+}
+
 /*
  * One pass over the threads takes all that was retired before, unless there are
  * more lists than fit; what is retired meanwhile is not waited for.
@@ -276,6 +283,7 @@ bool rcu_drain(void)
 	state = reclaim_begin(true);
 	do {
 		n = rcu_take_all(lists);
+		rcu_uncount();
 		if (n)
 			rcu_wait_for_readers();
 		for (i = 0; i < n; i++)
