@@ -42,7 +42,7 @@ fixed_addresses = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .PHONY: deps build demo check check-asan check-tsan check-valgrind \
 	check-helgrind check-fallbacks check-kref-hashed coverage torture \
-	mutants model bench lint install clean help
+	mutants model conflicts bench lint install clean help
 .DEFAULT_GOAL := build
 
 deps:  ## install the Debian packages that are missing, if any
@@ -102,6 +102,10 @@ mutants: build  ## break the library on purpose: does a test find out, each time
 model:  ## check the Spin models of the protocols
 	@if [ -x tests/model/run ]; then tests/model/run; else \
 	echo 'There are no models yet; they will stand in tests/model.'; fi
+
+conflicts: build  ## count the pairs of operations that share memory, by cause
+	@ninja -C $(B) -j $(J) conflicts >/dev/null
+	@tests/conflicts/report $(B) $(T)
 
 bench: build  ## measure against the kernel: make bench SECONDS=5
 	@$(B)/berth bench open-loop fget --threads 1,2 --against kernel \

@@ -38,8 +38,10 @@
 #define noinline      __attribute__((noinline))
 #define hot_inline    static inline __attribute__((always_inline))
 
-/* One name for "a sanitizer watches", however the compiler tells. */
-#if defined(__SANITIZE_THREAD__)
+/* One name for "a sanitizer watches", however the compiler tells; or the build
+ * does, which has the hooks of one lead elsewhere. */
+#ifdef WITH_TSAN
+#elif defined(__SANITIZE_THREAD__)
 #define WITH_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)

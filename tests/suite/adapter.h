@@ -71,12 +71,25 @@ struct table_adapter {
 	int (*dupfd)(void *table, int fd, int min, bool cloexec);
 	int (*dup2)(void *table, int oldfd, int newfd);
 	int (*dup3)(void *table, int oldfd, int newfd, unsigned int flags);
+	/* Move a number; what @to found is dropped.  Optional. */
+	int (*renumber)(void *table, int from, int to);
 	int (*getfd)(void *table, int fd); /* F_GETFD */
 	int (*setfd)(void *table, int fd, int fdflags);
 	/* With CLOSE_RANGE_UNSHARE the user goes on with a table of his own,
 	 * which goes to *@table when it is another one.  Optional. */
 	int (*close_range)(void **table, unsigned int first, unsigned int last,
 			   unsigned int flags);
+	/* Close what is close-on-exec.  Optional. */
+	void (*exec)(void *table);
+	/* How many numbers are open or reserved.  Optional. */
+	unsigned int (*count)(void *table);
+
+	/* An open in two steps: first a number that finds nothing yet, the
+	 * lowest from @min on, or with @any any free one; then what it finds,
+	 * or that it is given back.  Optional, all or none. */
+	int (*reserve)(void *table, int min, bool any);
+	void (*install)(void *table, int fd, struct object *object);
+	void (*unreserve)(void *table, int fd);
 
 	/* ---- Lookups ---- */
 
@@ -87,6 +100,9 @@ struct table_adapter {
 	 * Optional, both or none. */
 	struct object *(*borrow)(void *table, int fd);
 	void (*give_back)(void *table, struct object *object);
+
+	/* Do what the calling thread has put off, such as frees.  Optional. */
+	void (*settle)(void);
 };
 
 extern const struct table_adapter table_adapter;

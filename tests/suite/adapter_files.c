@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <stdlib.h>
 
 #include <berth/files.h>
@@ -20,8 +21,9 @@
 
 /* ---- What a table of berth holds ---- */
 
+/* On lines of its own: neighbours have nothing to do with each other. */
 struct wrapping {
-	struct berth_file file;
+	alignas(64) struct berth_file file;
 	struct object *object;
 };
 
@@ -84,20 +86,30 @@ static int table_set_limit(void *table, unsigned int limit)
 
 /* ---- Numbers ---- */
 
-static int open_with(void *table, struct object *object, unsigned int flags)
+static struct berth_file *wrap(struct object *object)
 {
-	struct wrapping *wrapping = malloc(sizeof(*wrapping));
-	int fd;
+	struct wrapping *wrapping;
 
+	wrapping = aligned_alloc(alignof(struct wrapping), sizeof(*wrapping));
 	if (!wrapping)
-		return -ENOMEM;
+		return NULL;
 	berth_file_init(&wrapping->file, &wrapping_ops, O_RDWR, 0);
 	wrapping->object = object;
 	object->handle = wrapping;
-	fd = berth_files_open(table, &wrapping->file, flags);
+	return &wrapping->file;
+}
+
+static int open_with(void *table, struct object *object, unsigned int flags)
+{
+	struct berth_file *file = wrap(object);
+	int fd;
+
+	if (!file)
+		return -ENOMEM;
+	fd = berth_files_open(table, file, flags);
 	if (fd < 0) {
 		object->handle = NULL;
-		free(wrapping);
+		free(wrapping_of(file));
 	}
 	return fd;
 }
@@ -148,6 +160,39 @@ static int table_setfd(void *table, int fd, int fdflags)
 	return berth_files_setfd(table, fd, fdflags);
 }
 
+static int table_renumber(void *table, int from, int to)
+{
+	return berth_files_renumber(table, from, to);
+}
+
+static void table_exec(void *table)
+{
+	berth_files_exec(table);
+}
+
+static unsigned int table_count(void *table)
+{
+	return berth_files_count(table);
+}
+
+static int table_reserve(void *table, int min, bool any)
+{
+	return berth_files_reserve(table, min, any ? BERTH_ANYFD : 0);
+}
+
+static void table_install(void *table, int fd, struct object *object)
+{
+	struct berth_file *file = wrap(object);
+
+	if (file)
+		berth_files_install(table, fd, file);
+}
+
+static void table_unreserve(void *table, int fd)
+{
+	berth_files_unreserve(table, fd);
+}
+
 /* ---- Lookups ---- */
 
 static struct object *table_get(void *table, int fd)
@@ -190,10 +235,17 @@ const struct table_adapter table_adapter = {
 	.dupfd = table_dupfd,
 	.dup2 = table_dup2,
 	.dup3 = table_dup3,
+	.renumber = table_renumber,
 	.getfd = table_getfd,
 	.setfd = table_setfd,
+	.exec = table_exec,
+	.count = table_count,
+	.reserve = table_reserve,
+	.install = table_install,
+	.unreserve = table_unreserve,
 	.get = table_get,
 	.put = table_put,
 	.borrow = table_borrow,
 	.give_back = table_give_back,
+	.settle = berth_drain,
 };
