@@ -273,22 +273,25 @@ static int open_finish(struct file *file, struct berth_task *task,
 	struct vfsmount *mnt = &inode->vfs->mnt;
 	bool truncate =
 		(flags & O_TRUNC) && !created && S_ISREG(inode_mode(inode));
+	unsigned int fmode = fmode_of(flags);
 	int ret = 0;
 
-	file->fmode = fmode_of(flags);
-	if ((file->fmode & FMODE_WRITE) || truncate)
+	if ((fmode & FMODE_WRITE) || truncate)
 		ret = mnt_get_write_access(mnt);
 	if (ret)
 		return ret;
 	if (truncate)
 		open_truncate(inode, task);
-	if (truncate && !(file->fmode & FMODE_WRITE))
+	if (truncate && !(fmode & FMODE_WRITE))
 		mnt_put_write_access(mnt);
 	flags &= ~(NUMBER_FLAGS |
 		   (unsigned int)(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC));
 	if (!(flags & O_PATH))
 		flags |= O_LARGEFILE_SHOWN;
+	/* It clears the space that the next three stand in. */
 	berth_file_init(&file->base, &vfs_file_operations, flags, 0);
+	file->inode = inode;
+	file->fmode = fmode;
 	store_relaxed(&file->pos, (uint64_t)0);
 	file->mem = mem_is_plain(&inode->vfs->mem) ? NULL : &inode->vfs->mem;
 	return 0;

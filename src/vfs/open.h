@@ -11,18 +11,34 @@
 #define FMODE_OPEN  0x4u /* not only a place (O_PATH) */
 
 /*
+ * What those who use a file read stands in the space that struct berth_file
+ * keeps for berth, so that it is all on one line; the offset, which every read
+ * and write through the file moves, is on the next, so that they do not disturb
+ * whoever asks for a place of his own (pread) or for attributes.
+ *
  * The offset is one word without a lock: a read claims its bytes by a
  * compare-and-swap, a write by one under the inode's lock, a seek stores.
  */
 struct file {
-	struct berth_file base;
-	struct inode *inode; /* owned */
-	struct mem *mem;     /* NULL: the system's */
-	unsigned int fmode;
-	uint64_t pos; /* written by every read and write */
-} cache_aligned;
+	union {
+		struct berth_file base;
+		struct {
+			char head[offsetof(struct berth_file, reserved)];
+			struct inode *inode; /* owned */
+			struct mem *mem;     /* NULL: the system's */
+			unsigned int fmode;
+		};
+	};
+	uint64_t pos cache_aligned;
+};
 
-static_assert(sizeof(struct file) <= 192, "the size to reach");
+static_assert(sizeof(struct file) == (size_t)2 * CACHE_LINE,
+	      "one line to read, one for the offset");
+static_assert(offsetof(struct file, inode) ==
+			      offsetof(struct berth_file, reserved) &&
+		      offsetof(struct file, fmode) + sizeof(unsigned int) <=
+			      sizeof(struct berth_file),
+	      "the VFS has nothing else of struct berth_file");
 
 extern const struct berth_file_operations vfs_file_operations;
 

@@ -537,6 +537,14 @@ static int64_t seek_current(struct file *file, int64_t offset)
 	return to;
 }
 
+/* Relaxed: the offset orders nothing but itself.  Where it is already it is not
+ * written, so that those who go back to one place over and over share its line. */
+hot_inline void seek_to(struct file *file, uint64_t pos)
+{
+	if (load_relaxed(&file->pos) != pos)
+		store_relaxed(&file->pos, pos);
+}
+
 static int64_t seek_end(struct file *file, int64_t offset)
 {
 	int64_t to;
@@ -545,7 +553,7 @@ static int64_t seek_end(struct file *file, int64_t offset)
 				   &to) ||
 	    to < 0)
 		return -EINVAL;
-	store_relaxed(&file->pos, (uint64_t)to);
+	seek_to(file, (uint64_t)to);
 	return to;
 }
 
@@ -578,7 +586,7 @@ static noinline int64_t seek_data(struct berth_task *task, int fd,
 		to = inode->ops->seek(inode, (uint64_t)offset, data);
 	mutex_unlock(&inode->lock);
 	if (to >= 0)
-		store_relaxed(&file->pos, (uint64_t)to);
+		seek_to(file, (uint64_t)to);
 out_put_file:
 	fput(&file->base);
 	rcu_poll();
@@ -595,9 +603,8 @@ int64_t berth_lseek(struct berth_task *task, int fd, int64_t offset, int whence)
 	file = vfs_borrow(task, fd, FMODE_OPEN);
 	if (unlikely(!file))
 		return -EBADF;
-	/* Relaxed: the offset orders nothing but itself. */
 	if (likely(whence == SEEK_SET && offset >= 0))
-		store_relaxed(&file->pos, (uint64_t)offset);
+		seek_to(file, (uint64_t)offset);
 	else if (whence == SEEK_SET)
 		ret = -EINVAL;
 	else
