@@ -200,6 +200,13 @@ WRAPPED(int, sched_yield, void)
 	return __real_sched_yield();
 }
 
+/* A question. */
+WRAPPED(long, sysconf, int name)
+{
+	record(&kernel, 1, false, HERE);
+	return __real_sysconf(name);
+}
+
 /* Six words, however many of them the call takes. */
 WRAPPED(long, syscall, long number, long a, long b, long c, long d, long e,
 	long f)
