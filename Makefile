@@ -99,9 +99,9 @@ torture: build  ## run each race for longer: make torture SECONDS=30
 mutants: build  ## break the library on purpose: does a test find out, each time?
 	@tests/mutants/run $(T)
 
-model:  ## check the Spin models of the protocols
-	@if [ -x tests/model/run ]; then tests/model/run; else \
-	echo 'There are no models yet; they will stand in tests/model.'; fi
+model: DEPS = model
+model: deps  ## check the Spin models of the protocols
+	@CC=$(CC) tests/model/run $(T)
 
 conflicts: build  ## count the pairs of operations that share memory, by cause
 	@ninja -C $(B) -j $(J) conflicts >/dev/null
