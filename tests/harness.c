@@ -45,7 +45,8 @@ bool under_helgrind(void)
 
 static struct {
 	const char *program;
-	const char *only; /* the case asked for, or NULL */
+	const char *only;   /* the case asked for, or NULL */
+	const char *except; /* those not to be run, or NULL */
 	uint64_t seed;
 	double seconds;
 	bool shown;
@@ -89,7 +90,8 @@ double test_seconds(void)
 static void usage(int status)
 {
 	fprintf(status ? stderr : stdout,
-		"usage: %s [--seed N] [--seconds S] [CASE]\n", run.program);
+		"usage: %s [--seed N] [--seconds S] [--except CASES] [CASE]\n",
+		run.program);
 	exit(status);
 }
 
@@ -118,6 +120,13 @@ static uint64_t seed_number(const char *text)
 	return value;
 }
 
+static const char *word(const char *text)
+{
+	if (!text)
+		usage(2);
+	return text;
+}
+
 static void read_environment(void)
 {
 	const char *seed = getenv("BERTH_SEED");
@@ -143,6 +152,8 @@ static void read_arguments(int argc, char **argv)
 			run.seed = seed_number(argv[++i]);
 		else if (!strcmp(argv[i], "--seconds"))
 			run.seconds = number(argv[++i]);
+		else if (!strcmp(argv[i], "--except"))
+			run.except = word(argv[++i]);
 		else if (!strcmp(argv[i], "--help"))
 			usage(0);
 		else if (argv[i][0] == '-' || run.only)
@@ -153,33 +164,64 @@ static void read_arguments(int argc, char **argv)
 }
 
 /* A name that fits no case would pass for a success. */
-static void limit_to_asked(const struct CMUnitTest *cases, size_t count)
+static void check_is_a_case(const char *pattern, const struct CMUnitTest *cases,
+			    size_t count)
 {
 	size_t i;
 
-	cmocka_set_test_filter(run.only);
 	for (i = 0; i < count; i++)
-		if (!fnmatch(run.only, cases[i].name, 0))
+		if (!fnmatch(pattern, cases[i].name, 0))
 			return;
-	fprintf(stderr, "no such case: %s; there are:\n", run.only);
+	fprintf(stderr, "no such case: %s; there are:\n", pattern);
 	for (i = 0; i < count; i++)
 		fprintf(stderr, "  %s\n", cases[i].name);
 	exit(2);
+}
+
+/* Take those that fit @pattern out of @cases; returns how many are left. */
+static size_t without_pattern(const char *pattern, struct CMUnitTest *cases,
+			      size_t count)
+{
+	size_t i, left = 0;
+
+	check_is_a_case(pattern, cases, count);
+	for (i = 0; i < count; i++)
+		if (fnmatch(pattern, cases[i].name, 0))
+			cases[left++] = cases[i];
+	return left;
+}
+
+static size_t without_excepted(struct CMUnitTest *cases, size_t count)
+{
+	char *list = run.except ? strdup(run.except) : NULL, *rest = list;
+	const char *pattern;
+
+	while ((pattern = strsep(&rest, ",")) != NULL)
+		count = without_pattern(pattern, cases, count);
+	free(list);
+	return count;
 }
 
 int run_some_cases(int argc, char **argv, const struct CMUnitTest *cases,
 		   size_t count)
 {
 	const char *name = strrchr(argv[0], '/');
+	struct CMUnitTest *chosen = calloc(count, sizeof(*chosen));
 	int failures;
 
+	check(chosen);
+	memcpy(chosen, cases, count * sizeof(*chosen));
 	run.program = argv[0];
 	read_environment();
 	read_arguments(argc, argv);
-	if (run.only)
-		limit_to_asked(cases, count);
-	failures = _cmocka_run_group_tests(name ? name + 1 : argv[0], cases,
+	count = without_excepted(chosen, count);
+	if (run.only) {
+		check_is_a_case(run.only, chosen, count);
+		cmocka_set_test_filter(run.only);
+	}
+	failures = _cmocka_run_group_tests(name ? name + 1 : argv[0], chosen,
 					   count, NULL, NULL);
+	free(chosen);
 	if (berth_drain)
 		berth_drain(); /* what is left now is a leak */
 	return failures;

@@ -14,7 +14,8 @@
  *		return run_cases(argc, argv, cases);
  *	}
  *
- * and then takes [--seed N] [--seconds S] [CASE], where CASE may have * and ?.
+ * and then takes [--seed N] [--seconds S] [--except CASES] [CASE], where CASE
+ * may have * and ?, and CASES too, and commas.
  * BERTH_SEED and BERTH_TORTURE_SECONDS in the environment do as well.  Without
  * a seed the clock gives one; it is printed with the command that repeats the
  * run when a case first asks for it.

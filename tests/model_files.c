@@ -158,6 +158,12 @@ static void let_find(struct model_number *number,
 	number->file->refs++;
 }
 
+/* A table of lineage/ knows of no rights. */
+#ifndef WITH_RIGHTS
+#define WITH_RIGHTS 1
+#endif
+
+#if WITH_RIGHTS
 /* Rights for which the low bits do. */
 #define SOME_RIGHTS 4
 
@@ -178,6 +184,15 @@ static void check_rights(struct model_table *t, int fd,
 	if (!ret)
 		berth_files_return(file);
 }
+#else
+static void check_rights(struct model_table *t, int fd,
+			 const struct model_number *number)
+{
+	(void)t;
+	(void)fd;
+	(void)number;
+}
+#endif
 
 static void check_number(struct model_table *t, int fd)
 {
@@ -428,6 +443,7 @@ static void call_renumber(struct model_table *t, struct random *random)
 	check_number(t, to);
 }
 
+#if WITH_RIGHTS
 static void call_limit_rights(struct model_table *t, struct random *random)
 {
 	int fd = some_number(random), expected = -EBADF;
@@ -448,6 +464,7 @@ static void call_limit_rights(struct model_table *t, struct random *random)
 		number->lost = lost;
 	check_number(t, fd);
 }
+#endif
 
 static void call_setfd(struct model_table *t, struct random *random)
 {
@@ -555,11 +572,14 @@ static void call_fork(struct model_table *t, struct random *random)
 }
 
 static void (*const calls[])(struct model_table *, struct random *) = {
-	call_reserve, call_install,    call_unreserve, call_open,
-	call_open,    call_close,      call_close,     call_dupfd,
-	call_dup,     call_dup2,       call_dup2,      call_dup3,
-	call_setfd,   call_get_or_put, call_limit,     call_exec,
-	call_fork,    call_renumber,   call_renumber,  call_limit_rights,
+	call_reserve,	   call_install,    call_unreserve, call_open,
+	call_open,	   call_close,	    call_close,	    call_dupfd,
+	call_dup,	   call_dup2,	    call_dup2,	    call_dup3,
+	call_setfd,	   call_get_or_put, call_limit,	    call_exec,
+	call_fork,	   call_renumber,   call_renumber,
+#if WITH_RIGHTS
+	call_limit_rights,
+#endif
 };
 
 /* ---- Rounds ---- */

@@ -107,6 +107,9 @@ static inline void atomic_after(const volatile void *p)
 #define fetch_add_relaxed(p, v)                             \
 	atomic_rmw_by(no_order, no_order, __ATOMIC_RELAXED, \
 		      __atomic_fetch_add, p, v)
+#define fetch_add_acquire(p, v)                                 \
+	atomic_rmw_by(no_order, atomic_after, __ATOMIC_ACQUIRE, \
+		      __atomic_fetch_add, p, v)
 #define fetch_sub_relaxed(p, v)                             \
 	atomic_rmw_by(no_order, no_order, __ATOMIC_RELAXED, \
 		      __atomic_fetch_sub, p, v)

@@ -32,7 +32,10 @@ noinline void file_put_last(struct berth_file *file)
 		       "the last use of a file ended inside a borrow");
 	if (!(file->mode & BERTH_FILE_RELEASE_WAITS))
 		file_release(file);
-	rcu_retire(&file->retired, file_free);
+	if (FILES_FREED_AT_ONCE)
+		file_free(&file->retired);
+	else
+		rcu_retire(&file->retired, file_free);
 }
 
 void file_free_unseen(struct berth_file *file)

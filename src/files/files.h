@@ -75,6 +75,16 @@ int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to);
 #include "files/fdtable.h"
 #endif
 
+/* Is a borrow a read section, too?  Where it is not, who needs one makes it. */
+#ifndef FDGET_IS_A_SECTION
+#define FDGET_IS_A_SECTION 1
+#endif
+
+/* Does nobody see a file that has no owner?  Then its end waits for nobody. */
+#ifndef FILES_FREED_AT_ONCE
+#define FILES_FREED_AT_ONCE 0
+#endif
+
 /* What others open or close beside the loop may be met or missed. */
 #define for_each_open_fd(files, fd)                            \
 	for ((fd) = fd_next_open((files), 0); (fd) != FD_NONE; \

@@ -54,12 +54,29 @@ static inline struct file *file_of(struct berth_file *base)
 	return container_of(base, struct file, base);
 }
 
+/* A borrow of the VFS is a read section, whatever the table's is. */
+hot_inline struct berth_file *file_borrow(struct berth_task *task, int fd)
+{
+	struct berth_file *base = fdget_rcu(task->files, (unsigned int)fd);
+
+	if (!FDGET_IS_A_SECTION && base)
+		rcu_read_lock();
+	return base;
+}
+
+hot_inline void file_return(struct berth_file *base)
+{
+	if (!FDGET_IS_A_SECTION)
+		rcu_read_unlock();
+	fdput_rcu(base);
+}
+
 /* Borrow or own a VFS file that is open for one of @fmode (0: any, also a
  * place): NULL is -EBADF. */
 hot_inline struct file *vfs_borrow(struct berth_task *task, int fd,
 				   unsigned int fmode)
 {
-	struct berth_file *base = fdget_rcu(task->files, (unsigned int)fd);
+	struct berth_file *base = file_borrow(task, fd);
 	struct file *file;
 
 	if (unlikely(!base))
@@ -67,13 +84,13 @@ hot_inline struct file *vfs_borrow(struct berth_task *task, int fd,
 	file = file_of(base);
 	if (likely(file && (!fmode || (file->fmode & fmode))))
 		return file;
-	fdput_rcu(base);
+	file_return(base);
 	return NULL;
 }
 
 static inline void vfs_return(struct file *file)
 {
-	fdput_rcu(&file->base);
+	file_return(&file->base);
 }
 
 static inline struct file *vfs_get(struct berth_task *task, int fd,
