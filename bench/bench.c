@@ -51,15 +51,14 @@ static int add_results(struct bench_report *report,
 		       const struct bench_plan *plan,
 		       const struct bench_workload *workload)
 {
-	const struct bench_contender *contender;
+	const struct bench_contender *const *at;
 
 	for (unsigned int i = 0; i < plan->options.nr_threads; i++)
-		for (contender = workload->contenders; contender->name;
-		     contender++)
-			if (bench_takes_part(plan, contender) &&
-			    add_result(report, plan, workload, contender,
-				       plan->options.threads[i]))
-				return -1;
+		for_each_contender(
+			workload,
+			at) if (bench_takes_part(plan, *at) &&
+				add_result(report, plan, workload, *at,
+					   plan->options.threads[i])) return -1;
 	return 0;
 }
 
@@ -120,15 +119,13 @@ static void catch_interrupts(void)
 
 static bool needs_tmpfs(const struct bench_plan *plan)
 {
-	const struct bench_contender *contender;
+	const struct bench_contender *const *at;
 
-	for (unsigned int i = 0; i < plan->nr_workloads; i++) {
-		contender = plan->workloads[i]->contenders;
-		for (; contender->name; contender++)
-			if (contender->needs_tmpfs &&
-			    bench_takes_part(plan, contender))
-				return true;
-	}
+	for (unsigned int i = 0; i < plan->nr_workloads; i++)
+		for_each_contender(
+			plan->workloads[i],
+			at) if ((*at)->needs_tmpfs &&
+				bench_takes_part(plan, *at)) return true;
 	return false;
 }
 
@@ -258,10 +255,12 @@ static const char doc[] =
 	"\n"
 	"Contenders: kernel (the same by system calls on a tmpfs; for fget "
 	"and kref, which it has no call for, F_GETFD; for fork-copy, "
-	"unshare). Yardsticks, always there: "
-	"of fget empty-rcu (a read section with nothing in it) and "
-	"spinlock-array (the table of 2004); of kref hashed (counts by locks) "
-	"and atomic-add. all is all of them.\n"
+	"unshare); of open-loop and fget the designs that berth's descriptor "
+	"table descends from, each under the same VFS: spinlock, rwlock, kref "
+	"(2004), fdtable, fdtable-packed, fdtable-split (2005). Yardsticks, "
+	"always there: of fget empty-rcu (a read section with nothing in it) "
+	"and spinlock; of kref hashed (counts by locks) and atomic-add. all "
+	"is all of them.\n"
 	"\n"
 	"Contenders run in turn, each run in a process of its own, after a "
 	"short warm-up. Every result of every call is checked. The exit status "

@@ -84,8 +84,11 @@ struct bench_workload {
 	const char *unit;
 	/* Their threads share one object, instead of having one each. */
 	bool shared;
-	const struct bench_contender *contenders; /* up to one without a name */
+	const struct bench_contender *const *contenders; /* up to NULL */
 };
+
+#define for_each_contender(workload, at) \
+	for ((at) = (workload)->contenders; *(at); (at)++)
 
 extern const struct bench_workload open_loop_workloads[]; /* ditto */
 extern const struct bench_workload fget_workloads[];

@@ -303,23 +303,23 @@ static void kernel_copy_end_loop(struct bench_thread *thread)
 
 /* ---- What there is ---- */
 
-#define CONTENDERS(name_, setup_, loop_)                \
-	static const struct bench_contender name_[] = { \
-		{                                       \
-			.name = "berth",                \
-			.setup = berth_##setup_,        \
-			.loop = berth_##loop_,          \
-			.teardown = berth_teardown,     \
-			.always = true,                 \
-		},                                      \
-		{                                       \
-			.name = "kernel",               \
-			.does = "unshare(CLONE_FILES)", \
-			.setup = kernel_##setup_,       \
-			.begin = kernel_begin,          \
-			.loop = kernel_##loop_,         \
-		},                                      \
-		{ .name = NULL },                       \
+#define CONTENDERS(name_, setup_, loop_)                       \
+	static const struct bench_contender *const name_[] = { \
+		&(const struct bench_contender){               \
+			.name = "berth",                       \
+			.setup = berth_##setup_,               \
+			.loop = berth_##loop_,                 \
+			.teardown = berth_teardown,            \
+			.always = true,                        \
+		},                                             \
+		&(const struct bench_contender){               \
+			.name = "kernel",                      \
+			.does = "unshare(CLONE_FILES)",        \
+			.setup = kernel_##setup_,              \
+			.begin = kernel_begin,                 \
+			.loop = kernel_##loop_,                \
+		},                                             \
+		NULL,                                          \
 	}
 
 CONTENDERS(copy_contenders, setup, copy_loop);

@@ -133,15 +133,15 @@ static void kernel_loop(struct bench_thread *thread)
 
 /* ---- What there is ---- */
 
-static const struct bench_contender contenders[] = {
-	{
+static const struct bench_contender *const contenders[] = {
+	&(const struct bench_contender){
 		.name = "berth",
 		.setup = setup,
 		.loop = berth_loop,
 		.teardown = teardown,
 		.always = true,
 	},
-	{
+	&(const struct bench_contender){
 		.name = "hashed",
 		.does = "the same by hashed locks, with signals blocked",
 		.setup = setup,
@@ -149,7 +149,7 @@ static const struct bench_contender contenders[] = {
 		.teardown = teardown,
 		.always = true,
 	},
-	{
+	&(const struct bench_contender){
 		.name = "atomic-add",
 		.does = "an atomic addition and a subtraction, in line",
 		.setup = setup,
@@ -157,14 +157,14 @@ static const struct bench_contender contenders[] = {
 		.teardown = teardown,
 		.always = true,
 	},
-	{
+	&(const struct bench_contender){
 		.name = "kernel",
 		.does = "fcntl(fd, F_GETFD), which counts the file if threads "
 			"share the table",
 		.setup = kernel_setup,
 		.loop = kernel_loop,
 	},
-	{ .name = NULL },
+	NULL,
 };
 
 const struct bench_workload kref_workloads[] = {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "front/cli/message.h"
+#include "front/cli/nearest.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0
@@ -54,11 +55,10 @@ static const struct bench_workload *workload_at(unsigned int place)
 static const struct bench_contender *find_contender(
 	const struct bench_workload *workload, const char *name)
 {
-	const struct bench_contender *contender;
+	const struct bench_contender *const *at;
 
-	for (contender = workload->contenders; contender->name; contender++)
-		if (strcmp(contender->name, name) == 0)
-			return contender;
+	for_each_contender(workload,
+			   at) if (strcmp((*at)->name, name) == 0) return *at;
 	return NULL;
 }
 
@@ -100,16 +100,27 @@ static struct names workload_names(void)
 
 static struct names contender_names(void)
 {
-	const struct bench_contender *contender;
+	const struct bench_contender *const *at;
 	const struct bench_workload *workload;
 	struct names names = { "" };
 
 	for (unsigned int i = 0; (workload = workload_at(i)); i++)
-		for (contender = workload->contenders; contender->name;
-		     contender++)
-			add_name(&names, contender->name);
+		for_each_contender(workload, at) add_name(&names, (*at)->name);
 	add_name(&names, "all");
 	return names;
+}
+
+/* The contender whose name is most like this one. */
+static struct nearest contender_like(const char *name)
+{
+	struct nearest nearest = nearest_to(name, strlen(name));
+	const struct bench_contender *const *at;
+	const struct bench_workload *workload;
+
+	for (unsigned int i = 0; (workload = workload_at(i)); i++)
+		for_each_contender(workload, at)
+			nearest_try(&nearest, (*at)->name);
+	return nearest;
 }
 
 /* ---- Lists ---- */
@@ -356,14 +367,17 @@ static int read_workloads(struct bench_plan *plan,
 
 static int refuse_contender(const char *name)
 {
+	const struct nearest nearest = contender_like(name);
 	const struct bench_workload *workload;
+	char guess[NEAREST_SIZE];
 
 	for (unsigned int i = 0; (workload = workload_at(i)); i++)
 		if (find_contender(workload, name))
 			return refuse("--against: %s is no contender of these "
 				      "workloads, but of others",
 				      name);
-	return refuse("--against: no contender \"%s\"; there are: %s", name,
+	return refuse("--against: no contender \"%s\"%s; there are: %s", name,
+		      nearest_text(&nearest, "", guess),
 		      contender_names().text);
 }
 

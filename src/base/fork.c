@@ -58,7 +58,11 @@ bool fork_is_ready(void)
 	return likely(load_relaxed(&ready)) || fork_register_all();
 }
 
+/* Copies of this file in one process would bring the one RCU library to rest
+ * twice: one that is only there to be measured waits until it is used. */
+#ifndef FORK_WHEN_USED
 __attribute__((constructor)) static void fork_init(void)
 {
 	fork_register_all();
 }
+#endif
