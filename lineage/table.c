@@ -357,15 +357,19 @@ void files_put(struct files_struct *files)
 /* ---- Reserve, install, close ---- */
 
 /* Take the lowest free number from @min on, for @file or, if that is NULL, for
- * an install to come. */
+ * an install to come.  -EAGAIN: @source, if it is one, does not find @file. */
 static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
-		   struct berth_file *file)
+		   struct berth_file *file, unsigned int source)
 {
 	unsigned int fd;
 	int ret;
 
 	for (;;) {
 		table_lock(files);
+		if (source != FD_NONE && slot_get(files, source) != file) {
+			table_unlock(files);
+			return -EAGAIN;
+		}
 		fd = fd_next_free(files, min);
 		if (unlikely(fd >= files->rest.limit)) {
 			table_unlock(files);
@@ -390,7 +394,7 @@ static int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
 {
-	return fd_take(files, min, flags & O_CLOEXEC, NULL);
+	return fd_take(files, min, flags & O_CLOEXEC, NULL, FD_NONE);
 }
 
 /* In 2004 and 2005 these were two holds of the lock; so that an open is not
@@ -398,7 +402,7 @@ int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
 int receive_fd(struct files_struct *files, struct berth_file *file,
 	       unsigned int flags)
 {
-	return fd_take(files, 0, flags & O_CLOEXEC, file);
+	return fd_take(files, 0, flags & O_CLOEXEC, file, FD_NONE);
 }
 
 bool files_has_room(struct files_struct *files)
@@ -487,15 +491,21 @@ noinline void fdput_last(struct berth_file *file)
 int f_dupfd(struct files_struct *files, unsigned int fd, unsigned int min,
 	    unsigned int flags)
 {
-	struct berth_file *file = fget(files, fd);
-	int ret = -EINVAL;
+	struct berth_file *file;
+	int ret;
 
-	if (!file)
-		return -EBADF;
-	if (min < files_limit(files))
-		ret = fd_take(files, min, flags & O_CLOEXEC, file);
-	if (ret < 0)
-		fput(file);
+	/* The number is taken while the source is still open: otherwise it
+	 * could be the source's own. */
+	do {
+		ret = -EINVAL;
+		file = fget(files, fd);
+		if (!file)
+			return -EBADF;
+		if (min < files_limit(files))
+			ret = fd_take(files, min, flags & O_CLOEXEC, file, fd);
+		if (ret < 0)
+			fput(file);
+	} while (ret == -EAGAIN);
 	return ret;
 }
 
