@@ -42,12 +42,14 @@ enum call {
 	GETFD,
 	SETFD,
 	LIMIT,
+	CLOSE_RANGE,
 	CALLS,
 };
 
 static const char *const call_names[CALLS] = {
-	"open",	   "close",	      "dup",	 "dup2",    "dup3",
-	"F_DUPFD", "F_DUPFD_CLOEXEC", "F_GETFD", "F_SETFD", "set limit",
+	"open",	       "close",		  "dup",     "dup2",	"dup3",
+	"F_DUPFD",     "F_DUPFD_CLOEXEC", "F_GETFD", "F_SETFD", "set limit",
+	"close_range",
 };
 
 struct step {
@@ -89,6 +91,9 @@ static int kernel_call(const struct step *step)
 		return fcntl(step->a, F_GETFD);
 	case SETFD:
 		return fcntl(step->a, F_SETFD, step->b);
+	case CLOSE_RANGE:
+		return close_range((unsigned int)step->a, (unsigned int)step->b,
+				   (int)step->flags);
 	default:
 		return kernel_limit(step->b);
 	}
@@ -131,6 +136,10 @@ static int on_berth(const struct step *step)
 		return berth_files_getfd(table, step->a);
 	case SETFD:
 		return berth_files_setfd(table, step->a, step->b);
+	case CLOSE_RANGE:
+		return berth_files_close_range(&table, (unsigned int)step->a,
+					       (unsigned int)step->b,
+					       step->flags);
 	default:
 		return berth_files_set_limit(table, (unsigned int)step->b);
 	}
@@ -286,6 +295,9 @@ static unsigned int list_steps(struct step *steps)
 		steps[n++] = (struct step){ DUP, a, 0, 0 };
 		steps[n++] = (struct step){ SETFD, a, 0, 0 };
 		steps[n++] = (struct step){ SETFD, a, FD_CLOEXEC, 0 };
+		steps[n++] = (struct step){ CLOSE_RANGE, a, BASE + 1, 0 };
+		steps[n++] = (struct step){ CLOSE_RANGE, BASE + 1, a,
+					    BERTH_CLOSE_RANGE_CLOEXEC };
 		for (b = BASE; b < BASE + FEW; b++) {
 			steps[n++] = (struct step){ DUP2, a, b, 0 };
 			steps[n++] = (struct step){ DUP3, a, b, O_CLOEXEC };
@@ -361,6 +373,13 @@ static unsigned int random_flags(struct random *random)
 	return random_once_in(random, 2) ? O_CLOEXEC : 0;
 }
 
+static unsigned int random_range_flags(struct random *random)
+{
+	if (random_once_in(random, 8))
+		return 1u << random_below(random, 32);
+	return random_below(random, 4) * BERTH_CLOSE_RANGE_UNSHARE;
+}
+
 static struct step random_step(struct random *random, int *limit)
 {
 	struct step step;
@@ -378,6 +397,11 @@ static struct step random_step(struct random *random, int *limit)
 	if ((step.call == DUP2 || step.call == DUP3) && step.b >= 0 &&
 	    step.b < BASE)
 		step.b += BASE;
+	if (step.call == CLOSE_RANGE) {
+		step.flags = random_range_flags(random);
+		if (step.a >= 0 && step.a < BASE)
+			step.a = BASE;
+	}
 	if (step.call == LIMIT) {
 		if (!random_once_in(random, 20))
 			step.call = OPEN;

@@ -31,8 +31,11 @@
 #ifndef BERTH_FILES_H
 #define BERTH_FILES_H
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/select.h>
 
 #include <berth/kref.h>
 
@@ -350,6 +353,20 @@ struct berth_file *berth_files_get(struct berth_files *files, int fd);
 struct berth_file *berth_files_borrow(struct berth_files *files, int fd);
 
 /**
+ * berth_files_borrow_of() - the same, if the object is of a given kind.
+ * @files: the table.
+ * @fd: any int.
+ * @ops: what its operations have to be.
+ *
+ * Context: as berth_files_borrow().
+ * Return: the file, or NULL when @fd is not open or finds another kind of object
+ * (then there is nothing to return).
+ */
+struct berth_file *berth_files_borrow_of(
+	struct berth_files *files, int fd,
+	const struct berth_file_operations *ops);
+
+/**
  * berth_files_return() - end a borrow.
  * @file: what berth_files_borrow() returned.
  *
@@ -584,6 +601,151 @@ int berth_files_borrow_for(struct berth_files *files, int fd, uint64_t needed,
  */
 int berth_files_get_for(struct berth_files *files, int fd, uint64_t needed,
 			struct berth_file **file);
+
+/**
+ * berth_files_receive() - a number for a file that came from elsewhere.
+ * @files: the table.
+ * @file: a file that the caller owns, and goes on owning: the table takes a
+ *	reference of its own.
+ * @flags: O_CLOEXEC and BERTH_ANYFD, or 0.
+ * @where: where the number goes before anybody can find it; NULL if nowhere.
+ *
+ * Context: any thread, not inside a borrow (the table may grow).
+ * Return: the descriptor; -EMFILE; -EINVAL for another flag; -ENOMEM.
+ */
+int berth_files_receive(struct berth_files *files, struct berth_file *file,
+			unsigned int flags, int *where);
+
+/**
+ * berth_files_same() - do two numbers find one file (F_DUPFD_QUERY)?
+ * @files: the table.
+ * @fd1: any int.
+ * @fd2: any int.
+ *
+ * Context: any thread, inside a borrow, too; takes no lock.
+ * Return: 1 or 0; -EBADF when either is not open.
+ */
+int berth_files_same(struct berth_files *files, int fd1, int fd2);
+
+/* ---- Many numbers at once ---- */
+
+/* Flags of berth_files_close_range(), with Linux's values. */
+#define BERTH_CLOSE_RANGE_UNSHARE 0x2u
+#define BERTH_CLOSE_RANGE_CLOEXEC 0x4u
+
+/**
+ * berth_files_unshare() - have a table to oneself.
+ * @files: the table of which the caller is a user.  If it has other users, a
+ *	copy as of berth_files_fork() takes its place, and the caller's use of
+ *	the former one ends.
+ *
+ * Numbers that are reserved and not installed are not in the copy: install
+ * them, or give them back, before.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -ENOMEM, with nothing changed.
+ */
+int berth_files_unshare(struct berth_files **files);
+
+/**
+ * berth_files_close_range() - close a range of numbers, or mark it.
+ * @files: the table of which the caller is a user.
+ * @first: the first number.
+ * @last: the last number; ~0U is the end of the table, wherever that is.
+ * @flags: 0, or of BERTH_CLOSE_RANGE_UNSHARE (in a copy, if the table has other
+ *	users; see berth_files_unshare()) and BERTH_CLOSE_RANGE_CLOEXEC (set
+ *	close-on-exec instead of closing).
+ *
+ * One number after the other is closed, as by berth_files_close(), whose
+ * results are ignored; what others open or close meanwhile may be met or
+ * missed.  Numbers that are reserved and not installed are left alone.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EINVAL when @first is above @last or for another flag; -ENOMEM
+ * when there is no copy, with nothing changed.
+ */
+int berth_files_close_range(struct berth_files **files, unsigned int first,
+			    unsigned int last, unsigned int flags);
+
+/**
+ * berth_files_closefrom() - close every number from one on.
+ * @files: the table.
+ * @first: the first number; a negative one is taken as 0.
+ *
+ * Context: any thread, not inside a borrow.
+ */
+void berth_files_closefrom(struct berth_files *files, int first);
+
+/**
+ * berth_files_iterate() - visit the open descriptors in ascending order.
+ * @files: the table.
+ * @from: the first number to look at; a negative one is taken as 0.
+ * @fn: told of a number and its file, which it has until it returns (to keep
+ *	it, berth_file_get()).  It may sleep, and change the table.
+ * @arg: passed to @fn.
+ *
+ * What is open all the time is visited; what others open or close meanwhile
+ * may be met or missed.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0, or what @fn returned, if that is not 0: it was the last visit.
+ */
+int berth_files_iterate(struct berth_files *files, int from,
+			int (*fn)(int fd, struct berth_file *file, void *arg),
+			void *arg);
+
+/**
+ * berth_files_revoke() - take away every descriptor of files that are refused.
+ * @files: the table.
+ * @refuses: is this file, which @fd finds, refused?  It may sleep.
+ * @arg: passed to @refuses.
+ * @null_file: what the numbers find afterwards, each by a reference of its own
+ *	(the caller keeps his); NULL closes them.  It is never refused.
+ *
+ * A number goes from the refused file to @null_file in one instant, keeps its
+ * close-on-exec bit, and the file is closed as by berth_files_close().  One that
+ * others change meanwhile is looked at again, and the whole table until nothing
+ * is found: so that copies which others make meanwhile are met, too.  Only a
+ * file that others move about (a copy made, and the original closed) may
+ * escape.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: how many descriptors were taken away.
+ */
+unsigned int berth_files_revoke(struct berth_files *files,
+				bool (*refuses)(int fd, struct berth_file *file,
+						void *arg),
+				void *arg, struct berth_file *null_file);
+
+/**
+ * berth_files_check_poll() - which numbers of a poll() are not open?
+ * @files: the table.
+ * @fds: the array of a poll().  Each revents becomes POLLNVAL if its fd is
+ *	neither negative nor open, 0 otherwise.
+ * @nfds: entries of @fds.
+ *
+ * Context: any thread, inside a borrow, too; takes no lock.
+ * Return: how many are POLLNVAL.
+ */
+unsigned int berth_files_check_poll(struct berth_files *files,
+				    struct pollfd *fds, size_t nfds);
+
+/**
+ * berth_files_check_select() - are the numbers of a select() open?
+ * @files: the table.
+ * @nfds: numbers from 0 to @nfds - 1 are looked at, as far as the table has
+ *	grown: what is beyond it is passed over, as Linux does.
+ * @in: a set of @nfds bits, which may be more than FD_SETSIZE, or NULL.
+ * @out: the same.
+ * @ex: the same.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EINVAL when @nfds is negative; -EBADF when any set holds a number
+ * that is not open.
+ */
+int berth_files_check_select(struct berth_files *files, int nfds,
+			     const fd_set *in, const fd_set *out,
+			     const fd_set *ex);
 
 /**
  * berth_drain() - wait until what was deferred before has been freed.

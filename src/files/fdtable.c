@@ -226,6 +226,23 @@ unsigned int fd_next_open(struct files_struct *files, unsigned int from)
 	return found;
 }
 
+unsigned int files_size(struct files_struct *files)
+{
+	unsigned int k = FD_SEGMENTS;
+
+	/* Relaxed: a look that may be late, as any is. */
+	while (k && !load_relaxed(&files->segment[k - 1]))
+		k--;
+	return k ? fd_segment_base(k) + fd_segment_count(k) : FD_EMBEDDED;
+}
+
+/* A sole user's count can not grow behind his back: nobody else has the table
+ * to be counted in.  (files_for_each() may, for a moment.) */
+bool files_is_shared(const struct files_struct *files)
+{
+	return kref_read(&files->users) > 1;
+}
+
 void files_get(struct files_struct *files)
 {
 	kref_get(&files->users);

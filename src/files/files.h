@@ -25,6 +25,10 @@ void files_get(struct files_struct *files);
 void files_put(struct files_struct *files);
 /* NULL: no memory. */
 struct files_struct *dup_fd(struct files_struct *files);
+/* Has it users besides the caller? */
+bool files_is_shared(const struct files_struct *files);
+/* Numbers from here on have never been open: the size it has grown to. */
+unsigned int files_size(struct files_struct *files);
 
 /* ---- Numbers ---- */
 
@@ -86,12 +90,17 @@ int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to);
 #endif
 
 /* What others open or close beside the loop may be met or missed. */
-#define for_each_open_fd(files, fd)                            \
-	for ((fd) = fd_next_open((files), 0); (fd) != FD_NONE; \
+#define for_each_open_fd_from(files, fd, from)                      \
+	for ((fd) = fd_next_open((files), (from)); (fd) != FD_NONE; \
 	     (fd) = fd_next_open((files), (fd) + 1))
+#define for_each_open_fd(files, fd) for_each_open_fd_from((files), fd, 0)
 
-/* ---- Built on these, the same for every design: exec.c ---- */
+/* ---- Built on these, the same for every design: exec.c, sweep.c ---- */
 void do_close_on_exec(struct files_struct *files);
+/* Let *@files be a table of the caller alone: 0 or -ENOMEM. */
+int unshare_files(struct files_struct **files);
+int close_range_fd(struct files_struct **files, unsigned int first,
+		   unsigned int last, unsigned int flags);
 
 /* The public handle of a table is never looked into. */
 static inline struct files_struct *table_of(const struct berth_files *handle)
