@@ -409,6 +409,40 @@ static void no_number_left(struct trace *t)
 	is(t, 17, t_dup(t, 0));
 }
 
+/* No file of tmpfs takes to O_ASYNC, or gives it up if it was opened so. */
+static void setfl_async(struct trace *t)
+{
+	int fd = t_open(t, "f", O_CREAT | O_RDWR, 0644);
+	int async = t_open(t, "f", O_RDWR | O_ASYNC, 0);
+	unsigned int bit;
+
+	for (bit = 0; bit < 31; bit++) {
+		t_fcntl(t, fd, F_SETFL, INT64_C(1) << bit);
+		t_fcntl(t, fd, F_GETFL, 0);
+		t_fcntl(t, async, F_SETFL, INT64_C(1) << bit);
+		t_fcntl(t, async, F_GETFL, 0);
+	}
+}
+
+/* F_DUPFD_QUERY, by its number: the C library may not know it yet. */
+static void same_file_query(struct trace *t)
+{
+	int a = t_open(t, "f", O_CREAT | O_RDWR, 0644);
+	int b = t_open(t, "f", O_RDWR, 0);
+	int place = t_open(t, "f", O_PATH, 0);
+	int copy = t_dup(t, a), place_copy = t_dup(t, place);
+
+	since_kernel(t, 6, 13);
+	is(t, 1, t_fcntl(t, a, 1027, copy));
+	is(t, 1, t_fcntl(t, a, 1027, a));
+	is(t, 0, t_fcntl(t, a, 1027, b));
+	is(t, 0, t_fcntl(t, a, 1027, place));
+	is(t, 1, t_fcntl(t, place, 1027, place_copy));
+	is(t, -EBADF, t_fcntl(t, a, 1027, 99));
+	is(t, -EBADF, t_fcntl(t, 99, 1027, a));
+	is(t, -EBADF, t_fcntl(t, a, 1027, -1));
+}
+
 static const struct CMUnitTest cases[] = {
 	TRACE(G1_truncation_needs_write_permission, AS_MANY),
 	TRACE(G1_truncation_by_a_read_only_open, AS_BOTH),
@@ -430,6 +464,8 @@ static const struct CMUnitTest cases[] = {
 	TRACE(no_follow_flag, AS_BOTH),
 	TRACE(what_cannot_be_opened, AS_BOTH),
 	TRACE(no_number_left, AS_ROOT),
+	TRACE(setfl_async, AS_ROOT),
+	TRACE(same_file_query, AS_BOTH),
 };
 
 int main(int argc, char **argv)

@@ -46,6 +46,8 @@ extern "C" {
 /* A descriptor table.  Threads that share it are counted by get and put. */
 struct berth_files;
 struct berth_file;
+/* How many files may be open at once. */
+struct berth_file_budget;
 
 /* Where a number is asked for: any free one will do, so that threads which
  * open at the same time need not agree on the lowest. */
@@ -64,15 +66,25 @@ struct berth_file;
  *	could see the object has ended; gives the memory back.  It runs on a
  *	thread that is leaving some call of berth, or in berth_drain(), holds
  *	no lock of berth's that it could want, and must not wait.  Required.
+ * @check_flags: may the status flags become @flags (all of them, with the access
+ *	mode)?  0, or the negative errno of berth_files_setfl(), which may ask
+ *	again when others change them meanwhile.  Inside a borrow: it must not
+ *	wait.  Optional.
  */
 struct berth_file_operations {
 	int (*flush)(struct berth_file *file, struct berth_files *files);
 	void (*release)(struct berth_file *file);
 	void (*free)(struct berth_file *file);
+	int (*check_flags)(struct berth_file *file, unsigned int flags);
 };
 
 /* Release waits until every borrow has ended, see @release. */
 #define BERTH_FILE_RELEASE_WAITS 0x1u
+/* Only a place (O_PATH): berth_files_get() and berth_files_borrow() do not find
+ * it, their raw forms do. */
+#define BERTH_FILE_PATH 0x2u
+/* It keeps O_ASYNC when berth_files_setfl() sets it. */
+#define BERTH_FILE_ASYNC 0x4u
 
 /**
  * struct berth_rights - what may be done by a number, in bits of the caller's.
@@ -107,7 +119,8 @@ struct berth_file {
 	unsigned int mode;
 	unsigned int type;
 	struct berth_retired retired;
-	void *reserved[3];
+	struct berth_file_budget *budget;
+	void *reserved[2];
 };
 
 /**
@@ -115,15 +128,69 @@ struct berth_file {
  * @file: the part of the caller's object that berth manages.
  * @ops: operations; they outlive the file.
  * @flags: O_* access mode and status flags.
- * @mode: 0 or BERTH_FILE_RELEASE_WAITS.
+ * @mode: 0, or of BERTH_FILE_RELEASE_WAITS, BERTH_FILE_PATH, BERTH_FILE_ASYNC.
  *
  * The reference belongs to the caller; berth_files_install() takes it over.
+ * Operations that are NULL, or have no @free, are reported as
+ * "file-without-operations"; such a file does nothing at its end.
  *
  * Context: any.
  */
 void berth_file_init(struct berth_file *file,
 		     const struct berth_file_operations *ops,
 		     unsigned int flags, unsigned int mode);
+
+/**
+ * berth_file_init_counted() - the same for a file that counts as open.
+ * @file: the part of the caller's object that berth manages.
+ * @ops: operations; they outlive the file.
+ * @flags: O_* access mode and status flags.
+ * @mode: as berth_file_init().
+ * @budget: where it counts, until it has been released; it outlives that.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -ENFILE when as many files as may be are open, and then the file's
+ * life has not started.
+ */
+int berth_file_init_counted(struct berth_file *file,
+			    const struct berth_file_operations *ops,
+			    unsigned int flags, unsigned int mode,
+			    struct berth_file_budget *budget);
+
+/**
+ * berth_file_budget_create() - how many files may be open at once.
+ * @max: at least 1.
+ * @budget: where the budget goes.
+ *
+ * It is exact: never are more open, and -ENFILE is given only when at some instant
+ * of the call as many are.  As long as it is far from that, files that are opened
+ * and closed on different processors write nothing in common.
+ *
+ * Context: any thread.
+ * Return: 0; -EINVAL when @max is 0; -ENOMEM.
+ */
+int berth_file_budget_create(uint64_t max, struct berth_file_budget **budget);
+
+/**
+ * berth_file_budget_destroy() - end a budget.
+ * @budget: a budget that nobody opens files by any more; NULL is accepted.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0; -EBUSY when a file that counts has not been released, and then
+ * nothing has changed.
+ */
+int berth_file_budget_destroy(struct berth_file_budget *budget);
+
+/**
+ * berth_file_budget_count() - how many files are open.
+ * @budget: the budget.
+ *
+ * It stops the processors' own counting for a moment: not for a hot path.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: the count at some instant during the call.
+ */
+uint64_t berth_file_budget_count(struct berth_file_budget *budget);
 
 /**
  * berth_file_get() - own one more reference.
@@ -331,9 +398,12 @@ int berth_files_open(struct berth_files *files, struct berth_file *file,
  *
  * Context: any thread; lock-free.
  * Return: the file, with a reference for berth_file_put(); NULL when @fd is
- * not open.
+ * not open, or finds only a place (BERTH_FILE_PATH).
  */
 struct berth_file *berth_files_get(struct berth_files *files, int fd);
+
+/* berth_files_get_raw() - the same, and it finds places, too. */
+struct berth_file *berth_files_get_raw(struct berth_files *files, int fd);
 
 /**
  * berth_files_borrow() - use the file behind a number for a moment.
@@ -347,10 +417,13 @@ struct berth_file *berth_files_get(struct berth_files *files, int fd);
  *
  * Context: any thread; wait-free after a thread's first call; writes no
  * shared memory.
- * Return: the file, or NULL when @fd is not open (then there is nothing to
- * return).
+ * Return: the file, or NULL when @fd is not open or finds only a place
+ * (BERTH_FILE_PATH); then there is nothing to return.
  */
 struct berth_file *berth_files_borrow(struct berth_files *files, int fd);
+
+/* berth_files_borrow_raw() - the same, and it finds places, too. */
+struct berth_file *berth_files_borrow_raw(struct berth_files *files, int fd);
 
 /**
  * berth_files_borrow_of() - the same, if the object is of a given kind.
@@ -419,6 +492,29 @@ int berth_files_enter(struct berth_files *files, int fd, struct berth_use *use);
  * use's file was closed from inside, it may be its last.
  */
 void berth_files_leave(struct berth_use *use);
+
+/**
+ * berth_files_getfl() - access mode and status flags of a file (F_GETFL).
+ * @files: the table.
+ * @fd: any int; places are found, too.
+ *
+ * Context: any thread, inside a borrow and in a signal handler, too.
+ * Return: the flags, or -EBADF.
+ */
+int berth_files_getfl(struct berth_files *files, int fd);
+
+/**
+ * berth_files_setfl() - change the status flags of a file (F_SETFL).
+ * @files: the table.
+ * @fd: any int; a place is not found.
+ * @flags: O_APPEND, O_NONBLOCK, O_DIRECT and O_NOATIME, and for a file with
+ *	BERTH_FILE_ASYNC also O_ASYNC, become what they are here; the rest is
+ *	ignored.
+ *
+ * Context: any thread; takes no lock.
+ * Return: 0; -EBADF; what the file's check_flags() returned.
+ */
+int berth_files_setfl(struct berth_files *files, int fd, unsigned int flags);
 
 /**
  * berth_files_close() - free a number and drop its reference.

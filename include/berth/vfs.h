@@ -411,11 +411,12 @@ int berth_dup3(struct berth_task *task, int oldfd, int newfd,
 	       unsigned int flags);
 
 /**
- * berth_fcntl() - F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL.
+ * berth_fcntl() - F_DUPFD, F_DUPFD_CLOEXEC, F_DUPFD_QUERY, F_GETFD, F_SETFD,
+ *	F_GETFL, F_SETFL.
  * @task: the task.
  * @fd: any int.
  * @cmd: one of these.
- * @arg: the least number, FD_* or O_* flags.  F_SETFL changes O_APPEND,
+ * @arg: the least number, the other number, FD_* or O_* flags.  F_SETFL changes O_APPEND,
  *	O_NONBLOCK, O_DIRECT and O_NOATIME (-EPERM unless the file is the
  *	caller's) and ignores the rest.
  *

@@ -3,8 +3,8 @@
  * The host process forks: each part brings its structures to rest.
  *
  * A part registers once for each level.  Before the fork the parts are quiesced
- * from the top down (reclamation, gates, tables, userspace-rcu), so that no
- * thread is inside a modification at the instant of the fork; afterwards both
+ * from the top down (reclamation, gates, tables, budgets, userspace-rcu), so that
+ * no thread is inside a modification at the instant of the fork; afterwards both
  * processes resume them from the bottom up.  That is asked of the C library when
  * berth is loaded; should it have no memory then, it is asked again before
  * there is anything to bring to rest.  A fork from inside an operation of
@@ -18,6 +18,7 @@
 enum fork_level {
 	FORK_KREF, /* where counts are locked: kref_hashed.c */
 	FORK_URCU,
+	FORK_BUDGETS,
 	FORK_USES,
 	FORK_FILES,
 	FORK_MOUNT,

@@ -81,10 +81,37 @@ int berth_files_open(struct berth_files *files, struct berth_file *file,
 
 struct berth_file *berth_files_get(struct berth_files *files, int fd)
 {
+	struct berth_file *file;
+	bool owned;
+
+	/* As fget(), but what is only a place is not even owned for a moment:
+	 * that might be its last put. */
+	do {
+		file = berth_files_borrow(files, fd);
+		if (!file)
+			return NULL;
+		owned = kref_get_unless_zero(&file->refs);
+		fdput_rcu(file);
+	} while (unlikely(!owned));
+	return file;
+}
+
+struct berth_file *berth_files_get_raw(struct berth_files *files, int fd)
+{
 	return fget(table_of(files), (unsigned int)fd);
 }
 
 struct berth_file *berth_files_borrow(struct berth_files *files, int fd)
+{
+	struct berth_file *file = fdget_rcu(table_of(files), (unsigned int)fd);
+
+	if (likely(!file || !(file->mode & BERTH_FILE_PATH)))
+		return file;
+	fdput_rcu(file);
+	return NULL;
+}
+
+struct berth_file *berth_files_borrow_raw(struct berth_files *files, int fd)
 {
 	return fdget_rcu(table_of(files), (unsigned int)fd);
 }
@@ -113,6 +140,39 @@ int berth_files_setfd(struct berth_files *files, int fd, int fdflags)
 {
 	return set_close_on_exec(table_of(files), (unsigned int)fd,
 				 fdflags & FD_CLOEXEC);
+}
+
+int berth_files_getfl(struct berth_files *files, int fd)
+{
+	struct berth_file *file = berth_files_borrow_raw(files, fd);
+	int flags;
+
+	if (!file)
+		return -EBADF;
+	/* Relaxed: one word, which orders nothing. */
+	flags = (int)load_relaxed(&file->flags);
+	fdput_rcu(file);
+	return flags;
+}
+
+int berth_files_setfl(struct berth_files *files, int fd, unsigned int flags)
+{
+	struct berth_file *file = berth_files_borrow(files, fd);
+	unsigned int old, fresh, mask;
+	int ret = 0;
+
+	if (!file)
+		return -EBADF;
+	mask = file_setfl_mask(file);
+	/* Relaxed: as in berth_files_getfl(). */
+	old = load_relaxed(&file->flags);
+	do {
+		fresh = (old & ~mask) | (flags & mask);
+		if (file->ops->check_flags)
+			ret = file->ops->check_flags(file, fresh);
+	} while (!ret && !cas_relaxed(&file->flags, &old, fresh));
+	fdput_rcu(file);
+	return ret;
 }
 
 unsigned int berth_files_count(struct berth_files *files)

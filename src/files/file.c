@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of an open file, from its init to its free. */
+#include <errno.h>
+
 #include "base/report.h"
+#include "files/budget.h"
 #include "files/files.h"
 
 static void file_release(struct berth_file *file)
 {
+	struct berth_file_budget *budget = file->budget;
+
 	if (file->ops->release)
 		file->ops->release(file);
+	if (budget)
+		budget_give(budget);
 }
 
 /* After a grace period: the last borrow has ended. */
@@ -51,12 +58,39 @@ int filp_flush(struct berth_file *file, struct berth_files *files)
 
 /* ---- Exported ---- */
 
+/* Of a file whose creator forgot them: it is left as it is. */
+static void leave(struct berth_file *file)
+{
+	(void)file;
+}
+
+static const struct berth_file_operations no_operations = { .free = leave };
+
 void berth_file_init(struct berth_file *file,
 		     const struct berth_file_operations *ops,
 		     unsigned int flags, unsigned int mode)
 {
+	if (unlikely(!ops || !ops->free)) {
+		report("file-without-operations",
+		       "a file has no operations, or none to free it");
+		ops = &no_operations;
+	}
 	*file = (struct berth_file){ .ops = ops, .flags = flags, .mode = mode };
 	kref_init(&file->refs);
+}
+
+int berth_file_init_counted(struct berth_file *file,
+			    const struct berth_file_operations *ops,
+			    unsigned int flags, unsigned int mode,
+			    struct berth_file_budget *budget)
+{
+	int ret = budget_take(budget);
+
+	if (ret)
+		return ret;
+	berth_file_init(file, ops, flags, mode);
+	file->budget = budget;
+	return 0;
 }
 
 void berth_file_get(struct berth_file *file)

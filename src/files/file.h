@@ -20,6 +20,7 @@
 #ifndef FILES_FILE_H
 #define FILES_FILE_H
 
+#include <fcntl.h>
 #include <limits.h>
 
 #include <berth/files.h>
@@ -50,6 +51,14 @@ static inline void fput(struct berth_file *file)
 
 /* Nobody but the caller has ever seen the file: no need to wait. */
 void file_free_unseen(struct berth_file *file);
+
+/* What F_SETFL may change of @file. */
+static inline unsigned int file_setfl_mask(const struct berth_file *file)
+{
+	unsigned int mask = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
+
+	return file->mode & BERTH_FILE_ASYNC ? mask | O_ASYNC : mask;
+}
 
 /* One number's use comes to an end: 0, or what the file has to say. */
 int filp_flush(struct berth_file *file, struct berth_files *files);

@@ -5,8 +5,10 @@
 
 #include "vfs/open.h"
 
-#define SETFL_FLAGS \
-	((unsigned int)(O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC))
+/* Since Linux 6.10; the C library may not know it yet. */
+#ifndef F_DUPFD_QUERY
+#define F_DUPFD_QUERY 1027
+#endif
 
 int berth_close(struct berth_task *task, int fd)
 {
@@ -32,19 +34,6 @@ int berth_dup3(struct berth_task *task, int oldfd, int newfd,
 	return berth_files_dup3(handle_of(task->files), oldfd, newfd, flags);
 }
 
-static int getfl(struct berth_task *task, int fd)
-{
-	struct file *file = vfs_borrow(task, fd, 0);
-	int flags;
-
-	if (!file)
-		return -EBADF;
-	/* Relaxed: one word, which orders nothing. */
-	flags = (int)load_relaxed(&file->base.flags);
-	vfs_return(file);
-	return flags;
-}
-
 static int setfl_check(struct berth_task *task, const struct file *file,
 		       unsigned int old, unsigned int flags)
 {
@@ -61,18 +50,18 @@ static int setfl_check(struct berth_task *task, const struct file *file,
 static int setfl(struct berth_task *task, int fd, unsigned int flags)
 {
 	struct file *file = vfs_borrow(task, fd, 0);
-	unsigned int old;
+	unsigned int old, mask;
 	int ret;
 
 	if (!file)
 		return -EBADF;
+	mask = file_setfl_mask(&file->base);
 	/* Relaxed: one word, which orders nothing. */
 	old = load_relaxed(&file->base.flags);
 	do {
 		ret = setfl_check(task, file, old, flags);
-	} while (!ret &&
-		 !cas_relaxed(&file->base.flags, &old,
-			      (old & ~SETFL_FLAGS) | (flags & SETFL_FLAGS)));
+	} while (!ret && !cas_relaxed(&file->base.flags, &old,
+				      (old & ~mask) | (flags & mask)));
 	vfs_return(file);
 	return ret;
 }
@@ -97,12 +86,14 @@ int berth_fcntl(struct berth_task *task, int fd, int cmd, long arg)
 		return berth_files_dupfd(files, fd, (int)arg, 0);
 	case F_DUPFD_CLOEXEC:
 		return berth_files_dupfd(files, fd, (int)arg, O_CLOEXEC);
+	case F_DUPFD_QUERY:
+		return berth_files_same(files, fd, (int)arg);
 	case F_GETFD:
 		return berth_files_getfd(files, fd);
 	case F_SETFD:
 		return berth_files_setfd(files, fd, (int)arg);
 	case F_GETFL:
-		return getfl(task, fd);
+		return berth_files_getfl(files, fd);
 	case F_SETFL:
 		return setfl(task, fd, (unsigned int)arg);
 	default:

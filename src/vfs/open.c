@@ -289,7 +289,8 @@ static int open_finish(struct file *file, struct berth_task *task,
 	if (!(flags & O_PATH))
 		flags |= O_LARGEFILE_SHOWN;
 	/* It clears the space that the next three stand in. */
-	berth_file_init(&file->base, &vfs_file_operations, flags, 0);
+	berth_file_init(&file->base, &vfs_file_operations, flags,
+			flags & O_PATH ? BERTH_FILE_PATH : 0);
 	file->inode = inode;
 	file->fmode = fmode;
 	store_relaxed(&file->pos, (uint64_t)0);

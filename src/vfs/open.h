@@ -23,10 +23,12 @@ struct file {
 	union {
 		struct berth_file base;
 		struct {
-			char head[offsetof(struct berth_file, reserved)];
+			char head[offsetof(struct berth_file, type)];
+			unsigned int fmode;
+			char middle[offsetof(struct berth_file, reserved) -
+				    offsetof(struct berth_file, retired)];
 			struct inode *inode; /* owned */
 			struct mem *mem;     /* NULL: the system's */
-			unsigned int fmode;
 		};
 	};
 	uint64_t pos cache_aligned;
@@ -36,7 +38,9 @@ static_assert(sizeof(struct file) == (size_t)2 * CACHE_LINE,
 	      "one line to read, one for the offset");
 static_assert(offsetof(struct file, inode) ==
 			      offsetof(struct berth_file, reserved) &&
-		      offsetof(struct file, fmode) + sizeof(unsigned int) <=
+		      offsetof(struct file, fmode) ==
+			      offsetof(struct berth_file, type) &&
+		      offsetof(struct file, mem) + sizeof(struct mem *) <=
 			      sizeof(struct berth_file),
 	      "the VFS has nothing else of struct berth_file");
 
