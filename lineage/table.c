@@ -748,6 +748,21 @@ unsigned int fd_next_open(struct files_struct *files, unsigned int from)
 	return fd < max ? fd : FD_NONE;
 }
 
+unsigned int files_size(struct files_struct *files)
+{
+	unsigned int max;
+
+	table_lock_shared(files);
+	max = files_fdtable(files)->max_fds;
+	table_unlock_shared(files);
+	return max;
+}
+
+bool files_is_shared(const struct files_struct *files)
+{
+	return kref_read(&files->users) > 1;
+}
+
 int files_set_limit(struct files_struct *files, unsigned int limit)
 {
 	int ret = -EPERM;

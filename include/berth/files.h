@@ -80,8 +80,8 @@ struct berth_file_operations {
 
 /* Release waits until every borrow has ended, see @release. */
 #define BERTH_FILE_RELEASE_WAITS 0x1u
-/* Only a place (O_PATH): berth_files_get() and berth_files_borrow() do not find
- * it, their raw forms do. */
+/* Only a place (O_PATH): berth_files_get() does not find it.  A borrow does, for
+ * it looks at nothing of the file; who borrows has @mode before him. */
 #define BERTH_FILE_PATH 0x2u
 /* It keeps O_ASYNC when berth_files_setfl() sets it. */
 #define BERTH_FILE_ASYNC 0x4u
@@ -108,7 +108,7 @@ struct berth_retired {
 /**
  * struct berth_file - the part of your object that berth manages.
  *
- * Its size is fixed.  @ops and @flags may be read by anyone who holds or
+ * Its size is fixed.  @ops, @flags and @mode may be read by anyone who holds or
  * borrows the file; @flags are the O_* access mode and status flags, shared by
  * all duplicates.  The rest is private.
  */
@@ -415,15 +415,14 @@ struct berth_file *berth_files_get_raw(struct berth_files *files, int fd);
  * may sleep, wait, close the last use of a file, or switch coroutines.
  * Borrows nest.
  *
+ * It finds places (BERTH_FILE_PATH), too, since it does not touch the file.
+ *
  * Context: any thread; wait-free after a thread's first call; writes no
  * shared memory.
- * Return: the file, or NULL when @fd is not open or finds only a place
- * (BERTH_FILE_PATH); then there is nothing to return.
+ * Return: the file, or NULL when @fd is not open (then there is nothing to
+ * return).
  */
 struct berth_file *berth_files_borrow(struct berth_files *files, int fd);
-
-/* berth_files_borrow_raw() - the same, and it finds places, too. */
-struct berth_file *berth_files_borrow_raw(struct berth_files *files, int fd);
 
 /**
  * berth_files_borrow_of() - the same, if the object is of a given kind.

@@ -79,6 +79,17 @@ int berth_files_open(struct berth_files *files, struct berth_file *file,
 	return receive_fd(table_of(files), file, flags);
 }
 
+/* What is more than a place. */
+static struct berth_file *borrow_proper(struct berth_files *files, int fd)
+{
+	struct berth_file *file = berth_files_borrow(files, fd);
+
+	if (likely(!file || !(file->mode & BERTH_FILE_PATH)))
+		return file;
+	fdput_rcu(file);
+	return NULL;
+}
+
 struct berth_file *berth_files_get(struct berth_files *files, int fd)
 {
 	struct berth_file *file;
@@ -87,7 +98,7 @@ struct berth_file *berth_files_get(struct berth_files *files, int fd)
 	/* As fget(), but what is only a place is not even owned for a moment:
 	 * that might be its last put. */
 	do {
-		file = berth_files_borrow(files, fd);
+		file = borrow_proper(files, fd);
 		if (!file)
 			return NULL;
 		owned = kref_get_unless_zero(&file->refs);
@@ -102,16 +113,6 @@ struct berth_file *berth_files_get_raw(struct berth_files *files, int fd)
 }
 
 struct berth_file *berth_files_borrow(struct berth_files *files, int fd)
-{
-	struct berth_file *file = fdget_rcu(table_of(files), (unsigned int)fd);
-
-	if (likely(!file || !(file->mode & BERTH_FILE_PATH)))
-		return file;
-	fdput_rcu(file);
-	return NULL;
-}
-
-struct berth_file *berth_files_borrow_raw(struct berth_files *files, int fd)
 {
 	return fdget_rcu(table_of(files), (unsigned int)fd);
 }
@@ -144,7 +145,7 @@ int berth_files_setfd(struct berth_files *files, int fd, int fdflags)
 
 int berth_files_getfl(struct berth_files *files, int fd)
 {
-	struct berth_file *file = berth_files_borrow_raw(files, fd);
+	struct berth_file *file = berth_files_borrow(files, fd);
 	int flags;
 
 	if (!file)
@@ -157,7 +158,7 @@ int berth_files_getfl(struct berth_files *files, int fd)
 
 int berth_files_setfl(struct berth_files *files, int fd, unsigned int flags)
 {
-	struct berth_file *file = berth_files_borrow(files, fd);
+	struct berth_file *file = borrow_proper(files, fd);
 	unsigned int old, fresh, mask;
 	int ret = 0;
 

@@ -201,7 +201,7 @@ struct berth_file *berth_files_borrow_of(
 {
 	struct berth_file *file = berth_files_borrow(files, fd);
 
-	if (!file || file->ops == ops)
+	if (!file || (file->ops == ops && !(file->mode & BERTH_FILE_PATH)))
 		return file;
 	berth_files_return(file);
 	return NULL;
