@@ -53,6 +53,8 @@ struct berth_file_budget;
  * open at the same time need not agree on the lowest. */
 #define BERTH_ANYFD 0x40000000u
 
+/* ---- Files ---- */
+
 /**
  * struct berth_file_operations - what an object does at the ends of its life.
  * @flush: called at every close of a number (close, dup2 onto it, exec,
@@ -210,6 +212,8 @@ void berth_file_get(struct berth_file *file);
  */
 void berth_file_put(struct berth_file *file);
 
+/* ---- Tables ---- */
+
 /**
  * berth_files_create() - a new, empty table with one user.
  * @files: where the table goes.
@@ -290,6 +294,8 @@ int berth_files_fork(struct berth_files *files, struct berth_files **copy);
  */
 void berth_files_exec(struct berth_files *files);
 
+/* ---- Limits ---- */
+
 /**
  * berth_files_set_limit() - set the soft limit.
  * @files: the table.
@@ -338,6 +344,8 @@ unsigned int berth_files_limit(const struct berth_files *files);
  * Return: the count at some instant during the call.
  */
 unsigned int berth_files_count(struct berth_files *files);
+
+/* ---- Numbers ---- */
 
 /**
  * berth_files_reserve() - take the lowest free number.
@@ -390,6 +398,8 @@ void berth_files_install(struct berth_files *files, int fd,
  */
 int berth_files_open(struct berth_files *files, struct berth_file *file,
 		     unsigned int flags);
+
+/* ---- Lookups ---- */
 
 /**
  * berth_files_get() - own the file behind a number.
@@ -446,6 +456,8 @@ struct berth_file *berth_files_borrow_of(
  */
 void berth_files_return(struct berth_file *file);
 
+/* ---- Uses that may sleep ---- */
+
 /**
  * struct berth_use - to be inside of what a number finds, for as long as it
  * takes.
@@ -492,6 +504,8 @@ int berth_files_enter(struct berth_files *files, int fd, struct berth_use *use);
  */
 void berth_files_leave(struct berth_use *use);
 
+/* ---- Status flags ---- */
+
 /**
  * berth_files_getfl() - access mode and status flags of a file (F_GETFL).
  * @files: the table.
@@ -514,6 +528,8 @@ int berth_files_getfl(struct berth_files *files, int fd);
  * Return: 0; -EBADF; what the file's check_flags() returned.
  */
 int berth_files_setfl(struct berth_files *files, int fd, unsigned int flags);
+
+/* ---- Close and duplicates ---- */
 
 /**
  * berth_files_close() - free a number and drop its reference.
@@ -600,6 +616,8 @@ int berth_files_dupfd(struct berth_files *files, int fd, int min,
  */
 int berth_files_renumber(struct berth_files *files, int from, int to);
 
+/* ---- The bit close-on-exec ---- */
+
 /**
  * berth_files_getfd() - the close-on-exec bit of a number (F_GETFD).
  * @files: the table.
@@ -623,6 +641,8 @@ int berth_files_getfd(struct berth_files *files, int fd);
  * Return: 0, or -EBADF.
  */
 int berth_files_setfd(struct berth_files *files, int fd, int fdflags);
+
+/* ---- Rights ---- */
 
 /**
  * berth_files_rights() - what may be done by a number.
@@ -696,6 +716,8 @@ int berth_files_borrow_for(struct berth_files *files, int fd, uint64_t needed,
  */
 int berth_files_get_for(struct berth_files *files, int fd, uint64_t needed,
 			struct berth_file **file);
+
+/* ---- Files from elsewhere ---- */
 
 /**
  * berth_files_receive() - a number for a file that came from elsewhere.
@@ -841,6 +863,8 @@ unsigned int berth_files_check_poll(struct berth_files *files,
 int berth_files_check_select(struct berth_files *files, int nfds,
 			     const fd_set *in, const fd_set *out,
 			     const fd_set *ex);
+
+/* ---- Deferred frees ---- */
 
 /**
  * berth_drain() - wait until what was deferred before has been freed.
