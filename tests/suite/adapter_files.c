@@ -193,6 +193,16 @@ static void table_unreserve(void *table, int fd)
 	berth_files_unreserve(table, fd);
 }
 
+static int table_close_range(void **table, unsigned int first,
+			     unsigned int last, unsigned int flags)
+{
+	struct berth_files *files = *table;
+	int ret = berth_files_close_range(&files, first, last, flags);
+
+	*table = files;
+	return ret;
+}
+
 /* ---- Lookups ---- */
 
 static struct object *table_get(void *table, int fd)
@@ -236,6 +246,7 @@ const struct table_adapter table_adapter = {
 	.dup2 = table_dup2,
 	.dup3 = table_dup3,
 	.renumber = table_renumber,
+	.close_range = table_close_range,
 	.getfd = table_getfd,
 	.setfd = table_setfd,
 	.exec = table_exec,
