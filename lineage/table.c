@@ -698,6 +698,32 @@ struct files_struct *dup_fd(struct files_struct *from)
 
 /* ---- What is said of numbers and tables ---- */
 
+/* One whose last user has gone is about to leave the list. */
+struct files_struct *files_next(struct files_struct *files)
+{
+	struct files_struct *next;
+
+	mutex_lock(&tables_lock);
+	next = files ? files->rest.next : tables;
+	while (next && !kref_get_unless_zero(&next->users))
+		next = next->rest.next;
+	mutex_unlock(&tables_lock);
+	if (files)
+		files_put(files);
+	return next;
+}
+
+/* Relaxed: one word, whose meaning is the user's. */
+void files_set_owner(struct files_struct *files, void *owner)
+{
+	store_relaxed(&files->rest.owner, owner);
+}
+
+void *files_owner(const struct files_struct *files)
+{
+	return load_relaxed(&files->rest.owner);
+}
+
 int get_close_on_exec(struct files_struct *files, unsigned int fd)
 {
 	int ret = -EBADF;

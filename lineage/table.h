@@ -58,6 +58,7 @@ struct files_rest {
 	unsigned int limit;
 	unsigned int maximum;		    /* of the limit */
 	struct files_struct *next, **pprev; /* of the list of tables */
+	void *owner;			    /* as the user has it */
 };
 
 /*

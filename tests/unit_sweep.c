@@ -211,6 +211,70 @@ static int visit(int fd, struct berth_file *file, void *arg)
 	return fd == visits->stop_at ? -EINTR : 0;
 }
 
+/* ---- Holders ---- */
+
+static struct berth_files *other_table;
+
+struct found {
+	unsigned int here, there, strange;
+	bool close;
+};
+
+static int note_holder(struct berth_files *files, int fd, void *arg)
+{
+	struct found *found = arg;
+
+	found->here += files == table && berth_files_owner(files) == &table;
+	found->there += files == other_table && !berth_files_owner(files);
+	found->strange += fd == 1;
+	if (found->close)
+		berth_files_close(files, fd);
+	return 0;
+}
+
+static int stop_at_once(struct berth_files *files, int fd, void *arg)
+{
+	(void)files;
+	(void)fd;
+	++*(int *)arg;
+	return -EINTR;
+}
+
+static void holders_are_told_and_may_be_closed(void **state)
+{
+	struct fate *fate = new_fate();
+	struct found found = { 0 };
+	struct berth_file *file;
+	int calls = 0;
+
+	(void)state;
+	assert_int_equal(probe_open(table, fate), 0);
+	assert_int_equal(probe_open(table, NULL), 1);
+	assert_int_equal(berth_files_dupfd(table, 0, 100, 0), 100);
+	berth_files_set_owner(table, &table);
+	assert_int_equal(berth_files_fork(table, &other_table), 0);
+	file = berth_files_get(table, 0);
+
+	assert_int_equal(berth_files_holders(file, note_holder, &found), 0);
+	assert_int_equal(found.here, 2);
+	assert_int_equal(found.there, 2);
+	assert_int_equal(berth_files_holders(file, stop_at_once, &calls),
+			 -EINTR);
+	assert_int_equal(calls, 1);
+
+	found = (struct found){ .close = true };
+	assert_int_equal(berth_files_holders(file, note_holder, &found), 0);
+	assert_int_equal(found.here + found.there, 4);
+	assert_int_equal(found.strange, 0);
+	assert_int_equal(atomic_load(&fate->flushes), 4);
+	assert_int_equal(berth_files_holders(file, note_holder, &found), 0);
+	assert_int_equal(found.here + found.there, 4);
+	berth_file_put(file);
+	assert_int_equal(atomic_load(&fate->releases), 1);
+	assert_int_equal(berth_files_close(table, 1), 0);
+	berth_files_put_table(other_table);
+}
+
 static void iterate_goes_upwards(void **state)
 {
 	struct visits visits = { .stop_at = -1 };
@@ -513,6 +577,7 @@ int main(int argc, char **argv)
 		table_test(close_range_in_a_copy),
 		table_test(unshare_is_nothing_for_one_alone),
 		table_test(closefrom_closes_the_rest),
+		table_test(holders_are_told_and_may_be_closed),
 		table_test(iterate_goes_upwards),
 		table_test(iterate_starts_and_stops),
 		table_test(a_visitor_may_close),

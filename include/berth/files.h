@@ -794,6 +794,38 @@ int berth_files_close_range(struct berth_files **files, unsigned int first,
 void berth_files_closefrom(struct berth_files *files, int first);
 
 /**
+ * berth_files_holders() - every number, of every table, that finds a file.
+ * @file: a file that the caller owns.
+ * @fn: told of a table, which it has until it returns, and a number.  It may
+ *	sleep, and change the table (close the number, say); whose the table is
+ *	berth_files_owner() tells.
+ * @arg: passed to @fn.
+ *
+ * All tables of the process are looked at.  What finds the file all the time is
+ * told; what others open or close meanwhile, or in tables that are new, may be
+ * met or missed.
+ *
+ * Context: any thread, not inside a borrow.
+ * Return: 0, or what @fn returned, if that is not 0: it was the last call.
+ */
+int berth_files_holders(struct berth_file *file,
+			int (*fn)(struct berth_files *files, int fd, void *arg),
+			void *arg);
+
+/**
+ * berth_files_set_owner(), berth_files_owner() - whose a table is.
+ * @files: the table.
+ * @owner: anything of the caller's: the process or task that uses the table.
+ *
+ * Nobody but the caller looks at it; a new table, and a copy, have NULL.
+ *
+ * Context: any.
+ * Return: what was set last.
+ */
+void berth_files_set_owner(struct berth_files *files, void *owner);
+void *berth_files_owner(const struct berth_files *files);
+
+/**
  * berth_files_iterate() - visit the open descriptors in ascending order.
  * @files: the table.
  * @from: the first number to look at; a negative one is taken as 0.

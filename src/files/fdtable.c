@@ -237,7 +237,7 @@ unsigned int files_size(struct files_struct *files)
 }
 
 /* A sole user's count can not grow behind his back: nobody else has the table
- * to be counted in.  (files_for_each() may, for a moment.) */
+ * to be counted in.  (files_next() may, for a moment.) */
 bool files_is_shared(const struct files_struct *files)
 {
 	return kref_read(&files->users) > 1;
@@ -292,6 +292,32 @@ void files_put(struct files_struct *files)
 			files_close_word(files, &range, i);
 	}
 	files_free(files);
+}
+
+/* One whose last user has gone is about to leave the list. */
+struct files_struct *files_next(struct files_struct *files)
+{
+	struct files_struct *next;
+
+	mutex_lock(&tables_lock);
+	next = files ? files->next : tables;
+	while (next && !kref_get_unless_zero(&next->users))
+		next = next->next;
+	mutex_unlock(&tables_lock);
+	if (files)
+		files_put(files);
+	return next;
+}
+
+/* Relaxed: one word, whose meaning is the user's. */
+void files_set_owner(struct files_struct *files, void *owner)
+{
+	store_relaxed(&files->owner, owner);
+}
+
+void *files_owner(const struct files_struct *files)
+{
+	return load_relaxed(&files->owner);
 }
 
 /* ---- Copy ---- */

@@ -100,6 +100,7 @@ struct files_struct {
 	struct files_struct *next, **pprev; /* of the list of tables */
 	unsigned int maximum;		    /* of the limit */
 	struct berth_kref users;
+	void *owner; /* as the user has it */
 
 	struct berth_file *slot[FD_EMBEDDED] cache_aligned;
 };

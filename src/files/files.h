@@ -27,6 +27,12 @@ void files_put(struct files_struct *files);
 struct files_struct *dup_fd(struct files_struct *files);
 /* Has it users besides the caller? */
 bool files_is_shared(const struct files_struct *files);
+/* The table after @files in the list of all, owned, in exchange for the caller's
+ * reference to @files; the first one after NULL, and NULL after the last. */
+struct files_struct *files_next(struct files_struct *files);
+/* Whose it is, as the user has it. */
+void files_set_owner(struct files_struct *files, void *owner);
+void *files_owner(const struct files_struct *files);
 /* Numbers from here on have never been open: the size it has grown to. */
 unsigned int files_size(struct files_struct *files);
 
