@@ -25,12 +25,12 @@ sanitized = -Db_sanitize=$(1) -Db_lundef=false -Ddebug_checks=true
 asan      = B=build-asan WERROR=false \
 	    OPTIONS='$(call sanitized,address$(comma)undefined)'
 tsan      = B=build-tsan WERROR=false OPTIONS='$(call sanitized,thread)'
-valgrind  = B=build-valgrind WERROR=false OPTIONS=-Dvalgrind=true \
-	    DEPS=valgrind
+valgrind  = B=build-valgrind WERROR=false DEPS=valgrind \
+	    OPTIONS='-Dvalgrind=true -Dlineage=false'
 # Without its own fork(), after which gcov would begin anew in the child.
 coverage  = B=build-coverage WERROR=false DEPS=coverage \
 	    CFLAGS='-fprofile-update=atomic -fno-builtin-fork' \
-	    OPTIONS='-Db_coverage=true -Doptimization=0'
+	    OPTIONS='-Db_coverage=true -Doptimization=0 -Dlineage=false'
 comma     = ,
 
 # How a valgrind tool runs the tests; it makes one processor of all, and slow.
@@ -80,7 +80,7 @@ check-helgrind:  ## the same with its helgrind: races and the order of locks
 coverage:  ## the same, and what no test reaches: see tests/unreached
 	@$(MAKE) --no-print-directory build $(coverage)
 	@find build-coverage -name '*.gcda' -delete
-	@tools/run-tests build-coverage --no-suite lint --no-suite lineage -t 4
+	@tools/run-tests build-coverage --no-suite lint -t 4
 	@tools/coverage build-coverage
 
 check-fallbacks: build  ## the same on a system that lacks what berth would use
@@ -89,7 +89,7 @@ check-fallbacks: build  ## the same on a system that lacks what berth would use
 
 check-kref-hashed:  ## the same with counts that need no compare-and-swap
 	@$(MAKE) --no-print-directory check B=build-hashed \
-	OPTIONS=-Dkref=hashed
+	OPTIONS='-Dkref=hashed -Dlineage=false'
 
 torture: SECONDS ?= 30
 torture: export BERTH_TORTURE_SECONDS = $(SECONDS)

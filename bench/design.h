@@ -33,7 +33,10 @@
 extern const struct bench_contender ours_open_loop, ours_fget_borrow,
 	ours_fget_ref;
 
-/* The designs of lineage/meson.build, oldest first. */
+/* The designs of lineage/meson.build, oldest first; or none of them. */
+#if WITHOUT_LINEAGE
+#define LINEAGE(workload) NULL
+#else
 #define LINEAGE(workload)                                              \
 	&lineage_spinlock_##workload, &lineage_rwlock_##workload,      \
 		&lineage_kref_##workload, &lineage_fdtable_##workload, \
@@ -49,5 +52,6 @@ extern const struct bench_contender ours_open_loop, ours_fget_borrow,
 LINEAGE_DECLARE(open_loop);
 LINEAGE_DECLARE(fget_borrow);
 LINEAGE_DECLARE(fget_ref);
+#endif
 
 #endif
