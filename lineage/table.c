@@ -774,6 +774,13 @@ unsigned int fd_next_open(struct files_struct *files, unsigned int from)
 	return fd < max ? fd : FD_NONE;
 }
 
+int close_left(struct files_struct *files, unsigned int fd,
+	       struct berth_file *file)
+{
+	(void)fd;
+	return filp_close(file, handle_of(files));
+}
+
 unsigned int files_size(struct files_struct *files)
 {
 	unsigned int max;

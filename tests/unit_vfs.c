@@ -650,6 +650,68 @@ static void a_users_own_object(void **state)
 	assert_int_equal(berth_close(task, fd), 0);
 }
 
+static void a_maximum_of_open_files(void **state)
+{
+	struct berth_vfs_options options = default_options();
+	int i, fd;
+
+	(void)state;
+	options.nr_files = 5;
+	create_with(&options);
+	make_file("/f", "hello");
+	for (i = 0; i < 5; i++)
+		assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), i);
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), -ENFILE);
+	assert_int_equal(berth_open(task, "/g", O_CREAT | O_RDWR, 0644),
+			 -ENFILE);
+	assert_int_equal(berth_open(task, "/none", O_RDONLY, 0), -ENFILE);
+	/* A duplicate is no further file; a full table is told first. */
+	assert_int_equal(berth_dup(task, 0), 5);
+	assert_int_equal(berth_close(task, 0), 0);
+	berth_files_set_limit(berth_task_files(task), 6);
+	assert_int_equal(berth_dup(task, 5), 0);
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), -EMFILE);
+	for (fd = 0; fd < 6; fd++)
+		assert_int_equal(berth_close(task, fd), 0);
+	/* What failed, on the way or before, has given its place back. */
+	for (i = 0; i < 20; i++)
+		assert_int_equal(berth_open(task, "/none", O_RDONLY, 0),
+				 -ENOENT);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(berth_open(task, "/h", O_CREAT | O_RDWR, 0644),
+				 i);
+	finish();
+}
+
+static void a_table_of_its_own(void **state)
+{
+	struct berth_task *child;
+
+	(void)state;
+	make_file("/f", "hello");
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), 0);
+	assert_int_equal(berth_open(task, "/f", O_RDONLY, 0), 1);
+	assert_int_equal(berth_task_fork(task, BERTH_TASK_SHARE_FILES, &child),
+			 0);
+	assert_int_equal(berth_close_range(child, 1, 0, 0), -EINVAL);
+	assert_int_equal(
+		berth_close_range(child, 1, ~0u, BERTH_CLOSE_RANGE_CLOEXEC), 0);
+	assert_int_equal(berth_fcntl(task, 1, F_GETFD, 0), FD_CLOEXEC);
+	assert_int_equal(
+		berth_close_range(child, 1, ~0u, BERTH_CLOSE_RANGE_UNSHARE), 0);
+	assert_ptr_not_equal(berth_task_files(task), berth_task_files(child));
+	assert_int_equal(berth_close(child, 1), -EBADF);
+	assert_true(file_holds(task, 1, "hello"));
+	berth_task_destroy(child);
+
+	assert_int_equal(berth_task_fork(task, BERTH_TASK_SHARE_FILES, &child),
+			 0);
+	assert_int_equal(berth_task_unshare_files(child), 0);
+	assert_int_equal(berth_close(child, 1), 0);
+	assert_int_equal(berth_close(task, 1), 0);
+	berth_task_destroy(child);
+}
+
 /* It is said of the number, so the file does not show it. */
 static void any_descriptor(void **state)
 {
@@ -698,6 +760,8 @@ static const struct CMUnitTest cases[] = {
 	PLAIN(what_only_files_have),
 	PLAIN(a_users_own_object),
 	PLAIN(any_descriptor),
+	cmocka_unit_test(a_maximum_of_open_files),
+	PLAIN(a_table_of_its_own),
 };
 
 int main(int argc, char **argv)

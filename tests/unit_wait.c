@@ -238,6 +238,13 @@ static void flush_comes_before_the_wait(void **state)
 	pthread_join(thread, NULL);
 }
 
+static bool refuse_waking(int fd, struct berth_file *file, void *arg)
+{
+	(void)fd;
+	(void)arg;
+	return file->ops == &waking_ops;
+}
+
 static void every_end_of_a_number_waits(void **state)
 {
 	int fd, other = probe_open(files, NULL);
@@ -262,6 +269,13 @@ static void every_end_of_a_number_waits(void **state)
 	thread = begin_inside(&fd);
 	assert_int_equal(berth_files_setfd(files, fd, FD_CLOEXEC), 0);
 	berth_files_exec(files);
+	assert_false(atomic_load(&inside));
+	pthread_join(thread, NULL);
+
+	fd = open_waking();
+	thread = begin_inside(&fd);
+	assert_int_equal(berth_files_revoke(files, refuse_waking, NULL, NULL),
+			 1);
 	assert_false(atomic_load(&inside));
 	pthread_join(thread, NULL);
 

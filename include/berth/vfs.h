@@ -117,6 +117,8 @@ struct berth_inode;
  * @memory_max: bytes of memory that its files, names and data may take,
  *	deferred frees included, open files too, but not tasks and descriptor
  *	tables; 0 is no limit.  Beyond it calls give -ENOMEM.
+ * @nr_files: files that all its tasks together may have open; 0 is no limit.
+ *	Beyond it an open gives -ENFILE.
  * @mode: permission bits of the root directory; 0 is 0755, unless
  *	BERTH_VFS_MODE is set.
  * @uid: owner of the root directory.
@@ -137,6 +139,7 @@ struct berth_vfs_options {
 	size_t struct_size;
 	uint64_t size;
 	uint64_t nr_inodes;
+	uint64_t nr_files;
 	uint64_t memory_max;
 	mode_t mode;
 	uid_t uid;
@@ -351,7 +354,8 @@ ssize_t berth_getcwd(struct berth_task *task, char *buf, size_t size);
  *
  * Return: the lowest free descriptor, or any; -EMFILE before anything else is looked
  * at; -EEXIST; -EISDIR (a directory for writing, or with O_CREAT); -ENOTDIR;
- * -ELOOP (O_NOFOLLOW and a symbolic link); -EACCES; -EINVAL (O_CREAT with
+ * -ELOOP (O_NOFOLLOW and a symbolic link); -EACCES; -ENFILE (right after
+ * -EMFILE: the instance has nr_files open); -EINVAL (O_CREAT with
  * O_DIRECTORY, O_TMPFILE without writing); -ENXIO (a device, fifo or socket);
  * path and modification errors.
  */
@@ -409,6 +413,29 @@ int berth_dup(struct berth_task *task, int fd);
 int berth_dup2(struct berth_task *task, int oldfd, int newfd);
 int berth_dup3(struct berth_task *task, int oldfd, int newfd,
 	       unsigned int flags);
+
+/**
+ * berth_close_range() - close a range of numbers, or mark it.
+ * @task: the task.
+ * @first: the first number.
+ * @last: the last one; beyond the table is no error.
+ * @flags: BERTH_CLOSE_RANGE_UNSHARE, BERTH_CLOSE_RANGE_CLOEXEC, or 0.
+ *
+ * With BERTH_CLOSE_RANGE_UNSHARE a task that shares its table goes on with a copy
+ * of its own: then no other thread may be using the task meanwhile.
+ *
+ * Return: 0; -EINVAL (@first above @last, other flags); -ENOMEM.
+ */
+int berth_close_range(struct berth_task *task, unsigned int first,
+		      unsigned int last, unsigned int flags);
+
+/**
+ * berth_task_unshare_files() - a table of its own for a task that shares one.
+ * @task: the task, which no other thread may be using meanwhile.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int berth_task_unshare_files(struct berth_task *task);
 
 /**
  * berth_fcntl() - F_DUPFD, F_DUPFD_CLOEXEC, F_DUPFD_QUERY, F_GETFD, F_SETFD,

@@ -130,7 +130,6 @@ bool fd_exchange(struct files_struct *files, unsigned int fd,
 	fd_drop(&hold);
 	if (!same)
 		return false;
-	fd_left(files, fd, old);
 	fd_limited_put(content);
 	return true;
 }

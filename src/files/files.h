@@ -63,6 +63,10 @@ int files_set_maximum(struct files_struct *files, unsigned int maximum);
 unsigned int files_maximum(const struct files_struct *files);
 /* The lowest number from @from on that finds a file, or FD_NONE. */
 unsigned int fd_next_open(struct files_struct *files, unsigned int from);
+/* A number found @file, and does not any more: flush it, and drop the number's
+ * reference when that may be. */
+int close_left(struct files_struct *files, unsigned int fd,
+	       struct berth_file *file);
 /* If @fd finds @old: let it find @file, or be free when that is NULL.  Then the
  * number's reference to @old is the caller's and the caller's to @file is the
  * number's. */

@@ -136,7 +136,7 @@ static bool revoke_fd(struct files_struct *files, unsigned int fd,
 		if (refused)
 			done = fd_exchange(files, fd, file, null_file);
 		if (done)
-			filp_close(file, handle_of(files));
+			close_left(files, fd, file);
 		else if (refused && null_file)
 			fput(null_file);
 		fput(file);

@@ -175,6 +175,12 @@ int fd_content_close(struct files_struct *files, unsigned int fd,
 	return ret;
 }
 
+int close_left(struct files_struct *files, unsigned int fd,
+	       struct berth_file *file)
+{
+	return fd_content_close(files, fd, file);
+}
+
 /* ---- Fork of the host process ---- */
 
 /*

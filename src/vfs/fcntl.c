@@ -34,6 +34,28 @@ int berth_dup3(struct berth_task *task, int oldfd, int newfd,
 	return berth_files_dup3(handle_of(task->files), oldfd, newfd, flags);
 }
 
+/* Where the table becomes another one the task must be the caller's alone. */
+int berth_close_range(struct berth_task *task, unsigned int first,
+		      unsigned int last, unsigned int flags)
+{
+	struct berth_files *files = handle_of(task->files);
+	int ret = berth_files_close_range(&files, first, last, flags);
+
+	if (table_of(files) != task->files)
+		task->files = table_of(files);
+	return ret;
+}
+
+int berth_task_unshare_files(struct berth_task *task)
+{
+	struct berth_files *files = handle_of(task->files);
+	int ret = berth_files_unshare(&files);
+
+	if (table_of(files) != task->files)
+		task->files = table_of(files);
+	return ret;
+}
+
 static int setfl_check(struct berth_task *task, const struct file *file,
 		       unsigned int old, unsigned int flags)
 {

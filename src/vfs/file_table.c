@@ -6,7 +6,10 @@
  * takes from there: an open and close loop does not pass through the allocator.
  * Instances with an allocator or a cap of their own do without.
  */
+#include <errno.h>
+
 #include "base/thread.h"
+#include "files/budget.h"
 #include "vfs/open.h"
 
 /* ---- Memory ---- */
@@ -42,7 +45,7 @@ static void magazine_empty(void)
 	magazine.at_exit = false;
 }
 
-struct file *file_alloc(struct berth_vfs *vfs)
+static struct file *file_memory(struct berth_vfs *vfs)
 {
 	struct file *file = magazine.free;
 
@@ -53,6 +56,20 @@ struct file *file_alloc(struct berth_vfs *vfs)
 	magazine.free = *magazine_link(file);
 	magazine.count--;
 	return file;
+}
+
+int file_alloc(struct berth_vfs *vfs, struct file **file)
+{
+	int ret = vfs->budget ? budget_take(vfs->budget) : 0;
+
+	if (unlikely(ret))
+		return ret;
+	*file = file_memory(vfs);
+	if (likely(*file))
+		return 0;
+	if (vfs->budget)
+		budget_give(vfs->budget);
+	return -ENOMEM;
 }
 
 /* Under AddressSanitizer memory goes back at once, so that it can watch it. */
@@ -90,6 +107,8 @@ void file_discard(struct file *file, struct berth_vfs *vfs)
 {
 	file->mem = mem_is_plain(&vfs->mem) ? NULL : &vfs->mem;
 	file_dealloc(file);
+	if (vfs->budget)
+		budget_give(vfs->budget);
 }
 
 /* ---- The end of a file ---- */

@@ -291,6 +291,7 @@ static int open_finish(struct file *file, struct berth_task *task,
 	/* It clears the space that the next three stand in. */
 	berth_file_init(&file->base, &vfs_file_operations, flags,
 			flags & O_PATH ? BERTH_FILE_PATH : 0);
+	file->base.budget = inode->vfs->budget;
 	file->inode = inode;
 	file->fmode = fmode;
 	store_relaxed(&file->pos, (uint64_t)0);
@@ -302,15 +303,15 @@ static int open_finish(struct file *file, struct berth_task *task,
 static int open_reserve(struct berth_task *task, unsigned int flags,
 			struct file **file)
 {
-	int fd = alloc_fd(task->files, 0, flags & NUMBER_FLAGS);
+	int fd = alloc_fd(task->files, 0, flags & NUMBER_FLAGS), ret;
 
 	if (fd < 0)
 		return fd;
-	*file = file_alloc(task->vfs);
-	if (*file)
+	ret = file_alloc(task->vfs, file);
+	if (likely(!ret))
 		return fd;
 	put_unused_fd(task->files, (unsigned int)fd);
-	return -ENOMEM;
+	return ret;
 }
 
 /* The file's inode is owned, or @ret an error: make the file ready to be shown,
@@ -348,11 +349,13 @@ static int open_conclude(struct berth_task *task, struct file *file, int fd,
  */
 static int open_plain(struct berth_task *task, const struct opening *how)
 {
-	struct file *file = file_alloc(task->vfs);
-	int ret;
+	struct file *file;
+	int ret = file_alloc(task->vfs, &file);
 
-	if (unlikely(!file))
-		return -ENOMEM;
+	if (unlikely(ret == -ENFILE))
+		return files_has_room(task->files) ? ret : -EMFILE;
+	if (unlikely(ret))
+		return ret;
 	ret = open_existing(file, task, how);
 	ret = open_ready(task, file, how->flags, false, ret);
 	if (unlikely(ret))

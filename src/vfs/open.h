@@ -46,8 +46,9 @@ static_assert(offsetof(struct file, inode) ==
 
 extern const struct berth_file_operations vfs_file_operations;
 
-/* Memory for a file that nobody sees and that has no inode yet, or NULL. */
-struct file *file_alloc(struct berth_vfs *vfs);
+/* Memory for a file that nobody sees and that has no inode yet, and its place
+ * among those that may be open: 0, -ENFILE or -ENOMEM. */
+int file_alloc(struct berth_vfs *vfs, struct file **file);
 void file_discard(struct file *file, struct berth_vfs *vfs);
 
 /* NULL when the object is a user's own, or of another instance. */

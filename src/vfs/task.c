@@ -176,14 +176,21 @@ int vfs_create(const struct berth_vfs_options *options,
 		root.mode = S_IFDIR | options->mode;
 	root.uid = options->uid;
 	root.gid = options->gid;
+	if (options->nr_files) {
+		ret = berth_file_budget_create(options->nr_files, &vfs->budget);
+		if (ret)
+			goto out_free;
+	}
 	ret = inode_create(vfs, &root, &vfs->root);
 	if (ret)
-		goto out_free;
+		goto out_destroy_budget;
 	vfs->root->nlink = 2;
 	mnt_init(&vfs->mnt, options->flags & BERTH_VFS_RDONLY);
 	*result = vfs;
 	return 0;
 
+out_destroy_budget:
+	berth_file_budget_destroy(vfs->budget);
 out_free:
 	page_store_finish(&vfs->pages);
 	sys_free(vfs, vfs_bytes());
@@ -232,6 +239,7 @@ int berth_vfs_destroy(struct berth_vfs *vfs)
 		vfs_report(vfs, "mount-writers-left",
 			   "a mount died while its writers were counted in");
 	mnt_finish(&vfs->mnt);
+	berth_file_budget_destroy(vfs->budget);
 	page_store_finish(&vfs->pages);
 	sys_free(vfs, vfs_bytes());
 	return 0;

@@ -23,8 +23,9 @@ struct berth_vfs {
 	const struct inode_operations *regular; /* of the type's files */
 	void (*clock)(struct timespec *now, void *arg);
 	void (*report)(const char *invariant, const char *detail, void *arg);
-	void *arg;	     /* for these two */
-	uint64_t max_inodes; /* 0: no limit */
+	void *arg;			  /* for these two */
+	uint64_t max_inodes;		  /* 0: no limit */
+	struct berth_file_budget *budget; /* of open files; NULL: no limit */
 	struct mem mem;
 
 	/* Written by creation and removal. */
