@@ -244,8 +244,8 @@ static void check_history(const struct history *of)
 	unsigned int thread;
 
 	for (thread = 0; thread < nr_threads; thread++)
-		memcpy(calls + thread * CALLS_A_THREAD, of->calls[thread],
-		       sizeof(of->calls[thread]));
+		memcpy(calls + (size_t)thread * CALLS_A_THREAD,
+		       of->calls[thread], sizeof(of->calls[thread]));
 	if (wg_linearizable(&table, calls, nr_threads * CALLS_A_THREAD))
 		return;
 	fprintf(stderr,
