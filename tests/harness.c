@@ -468,6 +468,34 @@ static void let_time_pass(void)
 		;
 }
 
+/*
+ * cmocka's handlers are for the thread that runs the case: on another one they
+ * end the process without a word.
+ */
+static void crash_in_race(int signal)
+{
+	static const char said[] =
+		"A crash in one of the threads.  A build with -fsanitize=address "
+		"may tell more; its signal follows.\n";
+	ssize_t n = write(STDERR_FILENO, said, sizeof(said) - 1);
+
+	(void)n;
+	(void)raise(signal); /* which is as by default again: SA_RESETHAND */
+}
+
+static void watch_for_crashes(void)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+	struct sigaction action = { .sa_handler = crash_in_race,
+				    .sa_flags = (int)SA_RESETHAND };
+	size_t i;
+
+	if (UNDER_ASAN || UNDER_TSAN)
+		return; /* they tell by themselves */
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		check(!sigaction(signals[i], &action, NULL));
+}
+
 void run_race(void *shared, void (*const *functions)(struct worker *),
 	      size_t count)
 {
@@ -476,6 +504,7 @@ void run_race(void *shared, void (*const *functions)(struct worker *),
 	size_t i;
 
 	check(runners);
+	watch_for_crashes();
 	the_race.count = (unsigned int)count;
 	atomic_store(&the_race.ready, 0);
 	atomic_store(&the_race.time_over, false);

@@ -376,7 +376,8 @@ void berth_files_unreserve(struct berth_files *files, int fd);
  * berth_files_install() - make a reserved number find a file.
  * @files: the table.
  * @fd: a number from berth_files_reserve(); installing anything else, or
- *	twice, is reported as "install-not-reserved".
+ *	twice, is reported as "install-not-reserved", and the reference stays
+ *	the caller's.
  * @file: the file, complete; the caller's reference goes to the table.
  *
  * Context: any thread; writes nothing but the slot.
