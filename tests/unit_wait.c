@@ -287,6 +287,49 @@ static void every_end_of_a_number_waits(void **state)
 	assert_int_equal(create_waiting(state), 0);
 }
 
+static void *renumber_it(void *fd)
+{
+	assert_int_equal(berth_files_renumber(files, *(int *)fd, 5), 5);
+	return NULL;
+}
+
+static int flush_nothing(struct berth_file *file, struct berth_files *of)
+{
+	(void)file;
+	(void)of;
+	return 0;
+}
+
+/* The number that it was moved to may be closed before they have left. */
+static void a_move_keeps_the_file_for_those_inside(void **state)
+{
+	int fd = open_waking();
+	pthread_t sleeper, mover;
+
+	(void)state;
+	waking_ops.flush = flush_nothing;
+	sleeper = begin_inside(&fd);
+	assert_int_equal(pthread_create(&mover, NULL, renumber_it, &fd), 0);
+	while (!is_open(files, 5))
+		sched_yield();
+	assert_int_equal(berth_files_close(files, 5), 0);
+	atomic_store(&woken, true); /* and the file has an owner still */
+	pthread_join(sleeper, NULL);
+	pthread_join(mover, NULL);
+}
+
+static void a_move_wakes_those_inside(void **state)
+{
+	int fd = open_waking();
+	pthread_t sleeper = begin_inside(&fd);
+
+	(void)state;
+	assert_int_equal(berth_files_renumber(files, fd, 5), 5);
+	assert_false(atomic_load(&inside));
+	pthread_join(sleeper, NULL);
+	assert_int_equal(berth_files_close(files, 5), -EIO);
+}
+
 /* ---- Fork of the host ---- */
 
 static void a_child_waits_for_no_thread_of_its_parent(void **state)
@@ -330,6 +373,8 @@ int main(int argc, char **argv)
 		waiting_test(close_from_inside_a_borrow),
 		waiting_test(flush_comes_before_the_wait),
 		waiting_test(every_end_of_a_number_waits),
+		waiting_test(a_move_keeps_the_file_for_those_inside),
+		waiting_test(a_move_wakes_those_inside),
 		waiting_test(a_child_waits_for_no_thread_of_its_parent),
 	};
 

@@ -608,7 +608,9 @@ int berth_files_dupfd(struct berth_files *files, int fd, int min,
  * @to: any int.  What it found before is closed in the same instant; an error
  *	of its flush is ignored.
  *
- * The close-on-exec bit moves along.
+ * The close-on-exec bit moves along.  In a table with BERTH_FILES_CLOSE_WAITS
+ * this is, for those who are inside by @from, a close of it: flush runs, and the
+ * call returns when they have left.
  *
  * Context: any thread, not inside a borrow.
  * Return: @to, unchanged when both are equal and open; -EBADF when @from is

@@ -174,9 +174,24 @@ static int fd_move_checked(struct files_struct *files, unsigned int from,
 		bit_is_set(fd_cloexec_word(files, from), from % BITS_PER_WORD));
 	fd_own(files, from);
 	fd_own(files, to);
+	if (files->close_waits)
+		get_file(fd_file_of(move->moved));
 	fd_move(move);
 	fd_mark_free(files, from);
 	return (int)to;
+}
+
+/*
+ * In a table whose close waits: those inside by the old number live on its
+ * reference, which is the new number's now, and may be dropped by a close of
+ * that; so they had another one.  To them it is a close, which can wake them.
+ */
+static void fd_moved(struct files_struct *files, unsigned int from,
+		     struct berth_file *file)
+{
+	filp_flush(file, handle_of(files));
+	fd_left(files, from, file);
+	fput(file);
 }
 
 int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to)
@@ -203,7 +218,8 @@ int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to)
 		sys_free(move, move_bytes());
 		return ret;
 	}
-	fd_left(files, from, fd_file_of(move->moved));
+	if (files->close_waits)
+		fd_moved(files, from, fd_file_of(move->moved));
 	if (move->replaced)
 		fd_content_close(files, to, move->replaced);
 	rcu_retire(&move->retired, move_free);

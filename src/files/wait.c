@@ -31,6 +31,10 @@
  * A mark is set and read under the list's lock, and @departures is read before
  * the lists are, so a use that leaves after it was marked is noticed.
  *
+ * A use is told by table, number and file.  So a file that comes back to the number
+ * it was taken from (dup2 of a number onto another one of the same file) brings
+ * uses that a closer of before waits for as well.
+ *
  * *From inside*.  Who closes what he is himself inside of would wait for ever.
  * The number is freed all the same; his uses get references of their own, which
  * they give back when they leave; and the close says -EDEADLK.
