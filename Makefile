@@ -21,7 +21,9 @@ BERTH_TORTURE_SECONDS ?= 1
 export CC WERROR DESTDIR BERTH_TORTURE_SECONDS
 
 # What a sanitizer build differs in; undefined symbols are the runtime's then.
-sanitized = -Db_sanitize=$(1) -Db_lundef=false -Ddebug_checks=true
+# It is about the library: the historical designs are left out.
+sanitized = -Db_sanitize=$(1) -Db_lundef=false -Ddebug_checks=true \
+	    -Dlineage=false
 asan      = B=build-asan WERROR=false \
 	    OPTIONS='$(call sanitized,address$(comma)undefined)'
 tsan      = B=build-tsan WERROR=false OPTIONS='$(call sanitized,thread)'
