@@ -3,6 +3,9 @@
  * The races of a descriptor table, on any table that has an adapter.  Each case
  * is two or three kinds of threads at the same numbers, and what must hold
  * whoever comes first.
+ *
+ * Objects stay until the end of a case, so that one which is found too late tells
+ * by itself: a minute takes a gigabyte or so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,10 +64,11 @@ static bool some_borrow(struct worker *worker)
 /* What was found has not been dropped: an owned one, as long as it is held. */
 static void looker(struct worker *worker)
 {
-	bool borrow = some_borrow(worker);
 	struct object *object;
+	bool borrow;
 
 	for (; keep_going(); worker->work++) {
+		borrow = some_borrow(worker);
 		object = look_up(0, borrow);
 		if (!object)
 			continue;
@@ -96,10 +100,11 @@ static void lookup_vs_close(void **state)
 /* A number that is replaced over and over never finds nothing. */
 static void sure_looker(struct worker *worker)
 {
-	bool borrow = some_borrow(worker);
 	struct object *object;
+	bool borrow;
 
 	for (; keep_going(); worker->work++) {
+		borrow = some_borrow(worker);
 		object = look_up(0, borrow);
 		check(object);
 		let_go(object, borrow);
@@ -128,6 +133,51 @@ static void lookup_vs_dup2(void **state)
 	create(LIMIT);
 	check_equal(open_one(), 0);
 	race(NULL, sure_looker, replacer, replacer);
+	finish();
+}
+
+/* A number and its bit change hands in one instant: with close-on-exec it finds
+ * the second object, without it the first. */
+static struct object *plain, *marked;
+
+static void swapper(struct worker *worker)
+{
+	for (; keep_going(); worker->work++) {
+		check_equal(t->dup3(table, 1, 0, 0), 0);
+		check_equal(t->dup3(table, 2, 0, O_CLOEXEC), 0);
+	}
+}
+
+static void bit_copier(struct worker *worker)
+{
+	struct object *object;
+	void *copy;
+	int bit;
+
+	for (; keep_going(); worker->work++) {
+		copy = t->copy(table);
+		check(copy);
+		bit = t->getfd(copy, 0);
+		object = t->get(copy, 0);
+		check(object == (bit ? marked : plain));
+		t->put(copy, object);
+		t->destroy(copy);
+	}
+}
+
+static void dup3_vs_copy(void **state)
+{
+	(void)state;
+	if (!t->copy)
+		skip(); /* it is optional in an adapter */
+	create(LIMIT);
+	plain = object_create();
+	marked = object_create();
+	check_equal(open_one(), 0);
+	check_equal(t->open(table, plain, false), 1);
+	check_equal(t->open(table, marked, true), 2);
+	check_equal(t->dup3(table, 1, 0, 0), 0);
+	race(NULL, swapper, bit_copier, bit_copier);
 	finish();
 }
 
@@ -298,6 +348,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest cases[] = {
 		cmocka_unit_test(lookup_vs_close),
 		cmocka_unit_test(lookup_vs_dup2),
+		cmocka_unit_test(dup3_vs_copy),
 		cmocka_unit_test(lookup_vs_growth),
 		cmocka_unit_test(close_vs_close),
 		cmocka_unit_test(numbers_are_nobody_elses),
