@@ -141,6 +141,69 @@ static void raw_forms_of_bad_numbers(void **state)
 
 /* ---- Broken contracts ---- */
 
+static void no_file_at_all_is_reported(void **state)
+{
+	static const struct berth_rights few = { 1, 1 };
+	struct probe *probe = probe_create(NULL, 0);
+
+	(void)state;
+	record_reports();
+	assert_int_equal(berth_files_open(table, NULL, 0), -EINVAL);
+	assert_int_equal(reports_of("install-without-file"), 1);
+	assert_int_equal(berth_files_reserve(table, 0, 0), 0);
+	berth_files_install(table, 0, NULL);
+	assert_int_equal(reports_of("install-without-file"), 2);
+	assert_int_equal(
+		berth_files_install_limited(table, 1, &probe->file, &few),
+		-EBADF);
+	assert_int_equal(reports_of("install-not-reserved"), 1);
+	assert_int_equal(stop_recording(), 3);
+	/* Number and reference are still the caller's. */
+	berth_files_install(table, 0, &probe->file);
+	assert_int_equal(berth_files_close(table, 0), 0);
+}
+
+/* ---- A flush that uses the table ---- */
+
+static struct berth_files *dying;
+static struct fate *late;
+
+static int open_another(struct berth_file *file, struct berth_files *files)
+{
+	(void)file;
+	if (files == dying && atomic_load(&late->made) < 70)
+		(void)probe_open(files, late);
+	return 0;
+}
+
+static struct berth_file_operations opening_ops;
+
+/* Wherever it lands, below or above what has been closed already. */
+static void what_is_opened_at_the_end_ends_as_well(void **state)
+{
+	struct fate *fate = new_fate();
+	struct probe *probe;
+	int fd, i;
+
+	(void)state;
+	late = new_fate();
+	assert_int_equal(berth_files_create(&dying), 0);
+	for (i = 0; i < 300; i++) {
+		fd = berth_files_reserve(dying, 0, 0);
+		probe = probe_create(fate, 0);
+		if (i % 10 == 0) {
+			opening_ops = *probe->file.ops;
+			opening_ops.flush = open_another;
+			probe->file.ops = &opening_ops;
+		}
+		berth_files_install(dying, fd, &probe->file);
+	}
+	berth_files_put_table(dying);
+	assert_int_equal(atomic_load(&fate->releases), 300);
+	assert_int_equal(atomic_load(&late->made), 30);
+	assert_int_equal(atomic_load(&late->releases), 30);
+}
+
 static void a_file_without_operations_is_reported(void **state)
 {
 	static const struct berth_file_operations none;
@@ -168,6 +231,8 @@ int main(int argc, char **argv)
 		table_test(places_are_for_those_who_ask),
 		table_test(raw_forms_of_bad_numbers),
 		table_test(a_file_without_operations_is_reported),
+		table_test(no_file_at_all_is_reported),
+		cmocka_unit_test(what_is_opened_at_the_end_ends_as_well),
 	};
 
 	return run_cases(argc, argv, cases);

@@ -330,6 +330,75 @@ static void a_move_wakes_those_inside(void **state)
 	assert_int_equal(berth_files_close(files, 5), -EIO);
 }
 
+static void *dup2_onto_0(void *unused)
+{
+	(void)unused;
+	assert_int_equal(berth_files_dup2(files, 1, 0), 0);
+	return NULL;
+}
+
+/* The same file at the same number again: who enters now is nothing to those who
+ * waited for the ones before.  (If it were, this would hang.) */
+static void later_uses_are_not_waited_for(void **state)
+{
+	struct berth_use before, later;
+	pthread_t replacer;
+
+	(void)state;
+	assert_int_equal(probe_open(files, NULL), 0);
+	assert_int_equal(berth_files_dup(files, 0), 1);
+	assert_int_equal(berth_files_setfd(files, 0, FD_CLOEXEC), 0);
+	assert_int_equal(berth_files_enter(files, 0, &before), 0);
+	assert_int_equal(pthread_create(&replacer, NULL, dup2_onto_0, NULL), 0);
+	while (berth_files_getfd(files, 0) != 0)
+		sched_yield(); /* dup2 takes the bit away */
+	/* Until one begins after the end has been counted. */
+	do {
+		assert_int_equal(berth_files_enter(files, 0, &later), 0);
+		if (later.since > before.since)
+			break;
+		berth_files_leave(&later);
+	} while (true);
+	berth_files_leave(&before);
+	pthread_join(replacer, NULL);
+	berth_files_leave(&later);
+	assert_int_equal(berth_files_close(files, 0), 0);
+	assert_int_equal(berth_files_close(files, 1), 0);
+}
+
+static struct berth_use handed_over;
+
+static void *enter_for_another(void *fd)
+{
+	assert_int_equal(berth_files_enter(files, *(int *)fd, &handed_over), 0);
+	return NULL;
+}
+
+static void *close_it(void *fd)
+{
+	return (void *)(intptr_t)berth_files_close(files, *(int *)fd);
+}
+
+/* A use belongs to the thread that entered, even if another one leaves it; and no
+ * thread is taken for one that has ended. */
+static void a_use_that_is_handed_over(void **state)
+{
+	int fd = probe_open(files, NULL);
+	pthread_t enterer, closer;
+	void *result;
+
+	(void)state;
+	assert_int_equal(pthread_create(&enterer, NULL, enter_for_another, &fd),
+			 0);
+	pthread_join(enterer, NULL);
+	assert_int_equal(pthread_create(&closer, NULL, close_it, &fd), 0);
+	while (is_open(files, fd))
+		sched_yield();
+	berth_files_leave(&handed_over);
+	pthread_join(closer, &result);
+	assert_int_equal((intptr_t)result, 0);
+}
+
 /* ---- Fork of the host ---- */
 
 static void a_child_waits_for_no_thread_of_its_parent(void **state)
@@ -375,6 +444,8 @@ int main(int argc, char **argv)
 		waiting_test(every_end_of_a_number_waits),
 		waiting_test(a_move_keeps_the_file_for_those_inside),
 		waiting_test(a_move_wakes_those_inside),
+		waiting_test(later_uses_are_not_waited_for),
+		waiting_test(a_use_that_is_handed_over),
 		waiting_test(a_child_waits_for_no_thread_of_its_parent),
 	};
 

@@ -378,7 +378,8 @@ void berth_files_unreserve(struct berth_files *files, int fd);
  * @fd: a number from berth_files_reserve(); installing anything else, or
  *	twice, is reported as "install-not-reserved", and the reference stays
  *	the caller's.
- * @file: the file, complete; the caller's reference goes to the table.
+ * @file: the file, complete; the caller's reference goes to the table.  NULL
+ *	is reported as "install-without-file", and the number stays reserved.
  *
  * Context: any thread; writes nothing but the slot.
  */
@@ -471,7 +472,7 @@ struct berth_use {
 	struct berth_files *files;
 	int fd;
 	unsigned char owns, marked;
-	const void *thread;
+	uint64_t thread, since;
 	void *list;
 	struct berth_use *next, **pprev;
 };
@@ -686,7 +687,8 @@ int berth_files_limit_rights(struct berth_files *files, int fd,
  * @rights: what may be done by the number.
  *
  * Context: any thread, not inside a borrow.
- * Return: 0, or -ENOMEM (then number and reference are still the caller's).
+ * Return: 0; -ENOMEM; -EBADF, after a report, for a number that is not reserved.
+ * Then number and reference are still the caller's.
  */
 int berth_files_install_limited(struct berth_files *files, int fd,
 				struct berth_file *file,

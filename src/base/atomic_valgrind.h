@@ -113,6 +113,9 @@ static inline void atomic_after(const volatile void *p)
 #define fetch_sub_relaxed(p, v)                             \
 	atomic_rmw_by(no_order, no_order, __ATOMIC_RELAXED, \
 		      __atomic_fetch_sub, p, v)
+#define fetch_add_release(p, v)                                  \
+	atomic_rmw_by(atomic_before, no_order, __ATOMIC_RELEASE, \
+		      __atomic_fetch_add, p, v)
 #define fetch_sub_release(p, v)                                  \
 	atomic_rmw_by(atomic_before, no_order, __ATOMIC_RELEASE, \
 		      __atomic_fetch_sub, p, v)

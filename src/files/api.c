@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/report.h"
 #include "files/files.h"
 
 /* ---- Tables ---- */
@@ -53,6 +54,11 @@ void berth_files_exec(struct berth_files *handle)
 
 /* ---- Numbers ---- */
 
+static void report_no_file(void)
+{
+	report("install-without-file", "a number is to find no file at all");
+}
+
 int berth_files_reserve(struct berth_files *files, int min, unsigned int flags)
 {
 	if (min < 0 || (flags & ~((unsigned int)O_CLOEXEC | BERTH_ANYFD)))
@@ -68,6 +74,10 @@ void berth_files_unreserve(struct berth_files *files, int fd)
 void berth_files_install(struct berth_files *files, int fd,
 			 struct berth_file *file)
 {
+	if (unlikely(!file)) {
+		report_no_file();
+		return;
+	}
 	fd_install(table_of(files), (unsigned int)fd, file);
 }
 
@@ -76,6 +86,10 @@ int berth_files_open(struct berth_files *files, struct berth_file *file,
 {
 	if (flags & ~((unsigned int)O_CLOEXEC | BERTH_ANYFD))
 		return -EINVAL;
+	if (unlikely(!file)) {
+		report_no_file();
+		return -EINVAL;
+	}
 	return receive_fd(table_of(files), file, flags);
 }
 

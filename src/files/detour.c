@@ -187,11 +187,19 @@ static int fd_move_checked(struct files_struct *files, unsigned int from,
  * that; so they had another one.  To them it is a close, which can wake them.
  */
 static void fd_moved(struct files_struct *files, unsigned int from,
-		     struct berth_file *file)
+		     unsigned int to, const struct fd_move *move)
 {
+	struct berth_file *file = fd_file_of(move->moved);
+
 	filp_flush(file, handle_of(files));
+	if (move->replaced)
+		filp_flush(fd_file_of(move->replaced), handle_of(files));
 	fd_left(files, from, file);
 	fput(file);
+	if (!move->replaced)
+		return;
+	fd_left(files, to, fd_file_of(move->replaced));
+	fd_content_put(move->replaced);
 }
 
 int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to)
@@ -219,8 +227,8 @@ int renumber_fd(struct files_struct *files, unsigned int from, unsigned int to)
 		return ret;
 	}
 	if (files->close_waits)
-		fd_moved(files, from, fd_file_of(move->moved));
-	if (move->replaced)
+		fd_moved(files, from, to, move);
+	else if (move->replaced)
 		fd_content_close(files, to, move->replaced);
 	rcu_retire(&move->retired, move_free);
 	return ret;

@@ -240,10 +240,11 @@ static unsigned int fd_next_free(struct files_struct *files, unsigned int min)
 /*
  * The lowest free number from @min on; *@held: the chunk that it is in, locked.
  * @passing: the hot word will move to what is found, and past chunks that are
- * full now.
+ * full now.  @mine: a chunk that is locked already, or NULL.
  */
 static unsigned int fd_find_free(struct files_struct *files, unsigned int min,
-				 bool passing, struct fd_chunk **held)
+				 bool passing, struct fd_chunk *mine,
+				 struct fd_chunk **held)
 {
 	struct fd_chunk *chunk;
 	unsigned int fd, found;
@@ -256,15 +257,17 @@ static unsigned int fd_find_free(struct files_struct *files, unsigned int min,
 		chunk = fd_chunk(files, fd);
 		if (!chunk)
 			return fd;
-		spin_lock(&chunk->lock);
+		if (chunk != mine)
+			spin_lock(&chunk->lock);
 		found = chunk_next_free(chunk, fd);
 		if (found != FD_NONE) {
-			*held = chunk;
+			*held = chunk != mine ? chunk : NULL;
 			return found;
 		}
 		if (passing)
 			chunk->passed = true;
-		spin_unlock(&chunk->lock);
+		if (chunk != mine)
+			spin_unlock(&chunk->lock);
 		min = chunk->base + BITS_PER_WORD;
 	}
 	return FD_MAX;
@@ -304,6 +307,9 @@ void files_check(struct files_struct *files)
 	unsigned int base = files->hot_base;
 	struct fd_range range;
 
+	/* A table whose last user has gone is in between: files_put(). */
+	if (kref_read(&files->users) == 0)
+		return;
 	invariant(base % BITS_PER_WORD == 0);
 	invariant(fd_range(files, fd_segment_of(base), &range));
 	if (!fd_chunk(files, base))
@@ -322,11 +328,25 @@ void files_check(struct files_struct *files)
  * A duplicate is taken at an instant at which its source still finds the same:
  * otherwise dup(0) beside close(0) could return 0.  Without a source, always.
  */
-hot_inline bool still_finds(struct berth_file **source,
+hot_inline bool still_finds(struct files_struct *files, unsigned int source,
 			    const struct berth_file *content)
 {
 	/* Relaxed: a comparison. */
-	return !source || likely(load_relaxed(source) == content);
+	return source == FD_NONE ||
+	       likely(load_relaxed(fd_slot(files, source)) == content);
+}
+
+/* Under the table's lock: so that the source stays as it is, its chunk's, too. */
+static struct fd_chunk *source_hold(struct files_struct *files,
+				    unsigned int source)
+{
+	struct fd_chunk *chunk = NULL;
+
+	if (source != FD_NONE)
+		chunk = fd_chunk(files, source);
+	if (chunk)
+		spin_lock(&chunk->lock);
+	return chunk;
 }
 
 /*
@@ -335,20 +355,21 @@ hot_inline bool still_finds(struct berth_file **source,
  */
 static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 				 bool cloexec, struct berth_file *content,
-				 struct berth_file **source)
+				 unsigned int source)
 {
-	struct fd_chunk *held;
+	struct fd_chunk *held, *mine;
 	unsigned int fd;
 	bool lowest;
 	int ret;
 
 	for (;;) {
 		spin_lock(&files->lock);
+		mine = source_hold(files, source);
 		lowest = min <= files->hot_base;
 		fd = fd_find_free(files, lowest ? files->hot_base : min, lowest,
-				  &held);
+				  mine, &held);
 		ret = -ESTALE;
-		if (!still_finds(source, content))
+		if (!still_finds(files, source, content))
 			break;
 		ret = -EMFILE;
 		if (fd >= load_relaxed(&files->limit))
@@ -361,6 +382,8 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 			ret = (int)fd;
 			break;
 		}
+		if (mine)
+			spin_unlock(&mine->lock);
 		spin_unlock(&files->lock);
 		ret = expand_files(files, fd);
 		if (ret)
@@ -368,6 +391,8 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 	}
 	if (held)
 		spin_unlock(&held->lock);
+	if (mine)
+		spin_unlock(&mine->lock);
 	files_check(files);
 	spin_unlock(&files->lock);
 	return ret;
@@ -376,7 +401,7 @@ static noinline int fd_take_slow(struct files_struct *files, unsigned int min,
 /* The usual case, from the hot word, in as few instructions as it can be. */
 hot_inline int fd_take_from(struct files_struct *files, unsigned int min,
 			    bool cloexec, struct berth_file *content,
-			    struct berth_file **source)
+			    unsigned int source)
 {
 	uint64_t hot;
 	unsigned int fd;
@@ -385,12 +410,13 @@ hot_inline int fd_take_from(struct files_struct *files, unsigned int min,
 	spin_lock(&files->lock);
 	hot = files->hot;
 	fd = files->hot_base;
-	if (unlikely(min > fd || !~hot)) {
+	if (unlikely(min > fd || !~hot ||
+		     (source != FD_NONE && fd_chunk(files, source)))) {
 		spin_unlock(&files->lock);
 		return fd_take_slow(files, min, cloexec, content, source);
 	}
 	fd += (unsigned int)__builtin_ctzll(~hot);
-	stale = !still_finds(source, content);
+	stale = !still_finds(files, source, content);
 	if (unlikely(stale || fd >= load_relaxed(&files->limit))) {
 		spin_unlock(&files->lock);
 		return stale ? -ESTALE : -EMFILE;
@@ -407,13 +433,13 @@ hot_inline int fd_take_from(struct files_struct *files, unsigned int min,
 int fd_take(struct files_struct *files, unsigned int min, bool cloexec,
 	    struct berth_file *content)
 {
-	return fd_take_from(files, min, cloexec, content, NULL);
+	return fd_take_from(files, min, cloexec, content, FD_NONE);
 }
 
 int fd_take_copy(struct files_struct *files, unsigned int fd, unsigned int min,
 		 bool cloexec, struct berth_file *content)
 {
-	return fd_take_from(files, min, cloexec, content, fd_slot(files, fd));
+	return fd_take_from(files, min, cloexec, content, fd);
 }
 
 int alloc_fd(struct files_struct *files, unsigned int min, unsigned int flags)
@@ -437,7 +463,7 @@ bool files_has_room(struct files_struct *files)
 	unsigned int fd;
 
 	spin_lock(&files->lock);
-	fd = fd_find_free(files, files->hot_base, true, &held);
+	fd = fd_find_free(files, files->hot_base, true, NULL, &held);
 	if (held)
 		spin_unlock(&held->lock);
 	spin_unlock(&files->lock);

@@ -39,10 +39,15 @@
 #define FD_ANY_FIRST_WORD 4u
 /* A chunk that was left is worth going back to when so many are free. */
 #define FD_ANY_ROOM 16
+/* So many of them are looked at for each word of 64 numbers that is claimed. */
+#define FD_ANY_LOOKS 8
 
 struct fd_any {
-	unsigned int mask;	 /* of a processor's number */
-	struct fd_chunk *chunks; /* all of them, by number; under files->lock */
+	unsigned int mask; /* of a processor's number */
+	/* All of them, by number, the last one, and where the next look for one
+	 * with room begins; under files->lock, as is the next word to try. */
+	struct fd_chunk *chunks, *last, *look;
+	unsigned int word;
 	struct fd_shard {
 		struct fd_chunk *chunk; /* written under files->lock */
 	} cache_aligned shard[];
@@ -135,16 +140,42 @@ void fd_drop_all(struct files_struct *files)
 
 /* ---- A chunk for a processor, under the table's lock ---- */
 
-/* A chunk that nobody has claimed, with room for @free numbers at least. */
-static struct fd_chunk *chunk_with_room(struct files_struct *files, int free)
+/* Has it been left, with room for @free numbers at least? */
+static bool chunk_has_room(struct files_struct *files,
+			   const struct fd_chunk *chunk, int free)
+{
+	/* Relaxed: a guess, which the allocation puts to the test. */
+	return !chunk->claimed && chunk->base < files->limit &&
+	       __builtin_popcountll(~load_relaxed(&chunk->open)) >= free;
+}
+
+/* Any at all, when there is nothing else. */
+static struct fd_chunk *chunk_with_a_number(struct files_struct *files)
 {
 	struct fd_chunk *chunk;
 
 	for (chunk = first_chunk(files); chunk; chunk = chunk->next)
-		/* Relaxed: a guess, which the allocation puts to the test. */
-		if (!chunk->claimed && chunk->base < files->limit &&
-		    __builtin_popcountll(~load_relaxed(&chunk->open)) >= free)
+		if (chunk_has_room(files, chunk, 1))
 			return chunk;
+	return NULL;
+}
+
+/* One that is worth going back to, among the next few: a claim takes as long in a
+ * large table as in a small one. */
+static struct fd_chunk *chunk_with_room(struct files_struct *files)
+{
+	struct fd_any *any = any_of(files);
+	struct fd_chunk *chunk;
+	int i;
+
+	for (i = 0; i < FD_ANY_LOOKS; i++) {
+		chunk = any->look ? any->look : any->chunks;
+		if (!chunk)
+			break;
+		any->look = chunk->next;
+		if (chunk_has_room(files, chunk, FD_ANY_ROOM))
+			return chunk;
+	}
 	return NULL;
 }
 
@@ -176,13 +207,19 @@ static unsigned int free_word(struct files_struct *files, unsigned int from,
 static unsigned int word_to_claim(struct files_struct *files)
 {
 	unsigned int from = FD_ANY_FIRST_WORD * BITS_PER_WORD, fd = FD_NONE;
+	struct fd_any *any = any_of(files);
 
 	if (from < 2 * files->hot_base)
 		from = 2 * files->hot_base;
+	/* On from the last one, for those before are taken. */
+	if (from < any->word)
+		from = any->word;
 	if (from < files->limit)
 		fd = free_word(files, from, files->limit);
 	if (fd == FD_NONE)
 		fd = free_word(files, FD_EMBEDDED, files->limit);
+	if (fd != FD_NONE)
+		any->word = fd;
 	return fd;
 }
 
@@ -190,17 +227,22 @@ static unsigned int word_to_claim(struct files_struct *files)
 static void fd_chunk_publish(struct files_struct *files, struct fd_chunk *chunk,
 			     unsigned int fd)
 {
-	struct fd_chunk **link = &any_of(files)->chunks;
+	struct fd_any *any = any_of(files);
+	struct fd_chunk **link = &any->chunks;
 	struct fd_range range;
 
 	spin_init(&chunk->lock);
 	chunk->base = fd;
 	/* It is above the hot word, for below everything is full. */
 	invariant(fd > files->hot_base);
+	if (any->last && any->last->base < fd)
+		link = &any->last->next;
 	while (*link && (*link)->base < fd)
 		link = &(*link)->next;
 	chunk->next = *link;
 	*link = chunk;
+	if (!chunk->next)
+		any->last = chunk;
 	fd_range(files, fd_segment_of(fd), &range);
 	/* REL(fd_chunk_publish:A) pairs with ACQ(fd_chunk_of:A) */
 	store_release(&range.chunk[(fd - range.base) / BITS_PER_WORD], chunk);
@@ -213,7 +255,7 @@ static void fd_chunk_publish(struct files_struct *files, struct fd_chunk *chunk,
 static int shard_claim(struct files_struct *files, struct fd_shard *shard,
 		       struct fd_chunk *old, struct fd_chunk **spare)
 {
-	struct fd_chunk *chunk = chunk_with_room(files, FD_ANY_ROOM);
+	struct fd_chunk *chunk = chunk_with_room(files);
 	unsigned int fd;
 
 	if (load_relaxed(&shard->chunk) != old)
@@ -229,7 +271,7 @@ static int shard_claim(struct files_struct *files, struct fd_shard *shard,
 		}
 	}
 	if (!chunk)
-		chunk = chunk_with_room(files, 1);
+		chunk = chunk_with_a_number(files);
 	if (!chunk)
 		return -EMFILE;
 	if (old)

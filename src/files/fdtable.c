@@ -258,13 +258,15 @@ static void prefetch_word(struct berth_file **slots, uint64_t open)
 
 /* By the only user: close the 64 numbers from the @i-th of a range on, the lowest
  * first.  What a flush may do to the table meanwhile is seen. */
-static void files_close_word(struct files_struct *files,
+static bool files_close_word(struct files_struct *files,
 			     const struct fd_range *range, unsigned int i)
 {
 	struct berth_file **slots = fd_slot(files, range->base + i), *content;
 	uint64_t *open = fd_open_word(files, range, i);
 	unsigned int bit;
 
+	if (!*open)
+		return false;
 	prefetch_word(slots, *open);
 	fd_lease_end(files, range->base + i, open);
 	for (; *open; open = fd_open_word(files, range, i)) {
@@ -276,21 +278,27 @@ static void files_close_word(struct files_struct *files,
 		if (fd_is_open_slot(content))
 			fd_content_close(files, range->base + i + bit, content);
 	}
+	return true;
 }
 
 void files_put(struct files_struct *files)
 {
 	struct fd_range range;
 	unsigned int k, i;
+	bool found;
 
 	if (!kref_put_last(&files->users))
 		return;
-	for (k = 0; k <= FD_SEGMENTS; k++) {
-		if (!fd_range(files, k, &range))
-			continue;
-		for (i = 0; i < range.count; i += BITS_PER_WORD)
-			files_close_word(files, &range, i);
-	}
+	/* A flush may open what has been passed already. */
+	do {
+		found = false;
+		for (k = 0; k <= FD_SEGMENTS; k++) {
+			if (!fd_range(files, k, &range))
+				continue;
+			for (i = 0; i < range.count; i += BITS_PER_WORD)
+				found |= files_close_word(files, &range, i);
+		}
+	} while (found);
 	files_free(files);
 }
 

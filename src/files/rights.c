@@ -107,8 +107,15 @@ int berth_files_install_limited(struct berth_files *files, int fd,
 				struct berth_file *file,
 				const struct berth_rights *rights)
 {
-	struct fd_limited *limited = limited_create(file, rights);
+	struct berth_file **slot = fd_slot(table_of(files), (unsigned int)fd);
+	struct fd_limited *limited;
 
+	/* Relaxed: a reserved slot is its owner's alone. */
+	if (!slot || load_relaxed(slot) != FD_RESERVED) {
+		fd_install_refused();
+		return -EBADF;
+	}
+	limited = limited_create(file, rights);
 	if (!limited)
 		return -ENOMEM;
 	fd_install(table_of(files), (unsigned int)fd, content_of(limited));

@@ -31,15 +31,17 @@
  * A mark is set and read under the list's lock, and @departures is read before
  * the lists are, so a use that leaves after it was marked is noticed.
  *
- * A use is told by table, number and file.  So a file that comes back to the number
- * it was taken from (dup2 of a number onto another one of the same file) brings
- * uses that a closer of before waits for as well.
+ * The same file may come back to the same number (dup2 between two of its numbers),
+ * and with it uses that are nothing to the closer.  A use notes how many ends it has
+ * seen, before it looks the number up; the closer counts his, after the slot has
+ * changed: who has seen that has seen the slot as well.
  *
  * *From inside*.  Who closes what he is himself inside of would wait for ever.
  * The number is freed all the same; his uses get references of their own, which
  * they give back when they leave; and the close says -EDEADLK.
  *
- * *Ordering*.  Everything is under the lists' locks, or ordered by them.
+ * *Ordering*.  Everything is under the lists' locks, or ordered by them, but
+ *	REL(fd_left:A) pairs with ACQ(berth_files_enter:A)
  */
 #include <errno.h>
 
@@ -52,10 +54,30 @@ static uint32_t departures;
 
 /* ---- Uses ---- */
 
-/* What a thread is known by. */
-static const void *this_thread(void)
+/* How often a number's use has come to an end in a table whose close waits: a use
+ * that began after it saw one is not what that closer waits for. */
+static uint64_t endings cache_aligned;
+
+/* What a thread is known by; no other one ever has the same. */
+static uint64_t this_thread(void)
 {
-	return &rcu_self;
+	static uint64_t threads;
+	static __thread uint64_t id;
+
+	if (unlikely(!id))
+		id = 1 + fetch_add_relaxed(&threads, UINT64_C(1));
+	return id;
+}
+
+/* Under the list's lock. */
+static void use_list(struct berth_use *use, struct rcu_thread *thread)
+{
+	use->list = thread;
+	use->next = thread->uses;
+	use->pprev = &thread->uses;
+	if (use->next)
+		use->next->pprev = &use->next;
+	thread->uses = use;
 }
 
 static void use_enter(struct berth_use *use)
@@ -63,13 +85,8 @@ static void use_enter(struct berth_use *use)
 	struct rcu_thread *self = rcu_thread_self();
 
 	use->thread = this_thread();
-	use->list = self;
 	spin_lock(&self->uses_lock);
-	use->next = self->uses;
-	use->pprev = &self->uses;
-	if (use->next)
-		use->next->pprev = &use->next;
-	self->uses = use;
+	use_list(use, self);
 	spin_unlock(&self->uses_lock);
 }
 
@@ -89,37 +106,42 @@ static bool use_leave(struct berth_use *use)
 }
 
 static bool use_is_of(const struct berth_use *use, struct files_struct *files,
-		      unsigned int fd, const struct berth_file *file)
+		      unsigned int fd, const struct berth_file *file,
+		      uint64_t ending)
 {
-	return !use->owns && table_of(use->files) == files &&
-	       (unsigned int)use->fd == fd && use->file == file;
+	return !use->owns && use->since < ending &&
+	       table_of(use->files) == files && (unsigned int)use->fd == fd &&
+	       use->file == file;
 }
 
 /* ---- Closing ---- */
 
 /* The caller's own uses of what he closes live on references.  Were there any? */
 static bool own_uses(struct files_struct *files, unsigned int fd,
-		     struct berth_file *file)
+		     struct berth_file *file, uint64_t ending)
 {
-	struct rcu_thread *self = rcu_thread_self();
+	struct rcu_thread *thread = NULL;
 	struct berth_use *use;
 	bool any = false;
 
-	spin_lock(&self->uses_lock);
-	for (use = self->uses; use; use = use->next)
-		if (use->thread == this_thread() &&
-		    use_is_of(use, files, fd, file)) {
-			get_file(file);
-			use->owns = true;
-			any = true;
-		}
-	spin_unlock(&self->uses_lock);
+	/* A thread may have had another list when it entered. */
+	while ((thread = rcu_thread_next(thread)) != NULL) {
+		spin_lock(&thread->uses_lock);
+		for (use = thread->uses; use; use = use->next)
+			if (use->thread == this_thread() &&
+			    use_is_of(use, files, fd, file, ending)) {
+				get_file(file);
+				use->owns = true;
+				any = true;
+			}
+		spin_unlock(&thread->uses_lock);
+	}
 	return any;
 }
 
 /* Is anybody inside?  He will say so when he leaves. */
 static bool mark_uses(struct files_struct *files, unsigned int fd,
-		      const struct berth_file *file)
+		      const struct berth_file *file, uint64_t ending)
 {
 	struct rcu_thread *thread = NULL;
 	struct berth_use *use;
@@ -128,7 +150,7 @@ static bool mark_uses(struct files_struct *files, unsigned int fd,
 	while ((thread = rcu_thread_next(thread)) != NULL) {
 		spin_lock(&thread->uses_lock);
 		for (use = thread->uses; use; use = use->next)
-			if (use_is_of(use, files, fd, file)) {
+			if (use_is_of(use, files, fd, file, ending)) {
 				use->marked = true;
 				found = true;
 			}
@@ -140,12 +162,15 @@ static bool mark_uses(struct files_struct *files, unsigned int fd,
 int fd_left(struct files_struct *files, unsigned int fd,
 	    struct berth_file *file)
 {
+	uint64_t ending;
 	uint32_t seen;
 	int ret = 0;
 
 	if (likely(!files->close_waits))
 		return 0;
-	if (own_uses(files, fd, file))
+	/* REL(fd_left:A) pairs with ACQ(berth_files_enter:A) */
+	ending = 1 + fetch_add_release(&endings, UINT64_C(1));
+	if (own_uses(files, fd, file, ending))
 		ret = -EDEADLK;
 	if (rcu_read_held())
 		return -EDEADLK;
@@ -154,7 +179,7 @@ int fd_left(struct files_struct *files, unsigned int fd,
 		/* Relaxed: it cannot be later than the first list's unlock,
 		 * and who was marked counts himself after that. */
 		seen = load_relaxed(&departures);
-		if (!mark_uses(files, fd, file))
+		if (!mark_uses(files, fd, file, ending))
 			return ret;
 		sys_futex_wait(&departures, seen);
 	}
@@ -187,6 +212,22 @@ int close_left(struct files_struct *files, unsigned int fd,
 
 /* ---- Fork of the host process ---- */
 
+/* The others' stand in no list any more: whoever leaves one that was handed to
+ * him does nothing. */
+static void uses_keep_own(struct rcu_thread *thread)
+{
+	struct berth_use *use = thread->uses, *next;
+
+	thread->uses = NULL;
+	for (; use; use = next) {
+		next = use->next;
+		use->marked = false;
+		use->list = NULL;
+		if (use->thread == this_thread())
+			use_list(use, thread);
+	}
+}
+
 /*
  * Who was inside on another thread is not there in the child.  What this
  * thread is inside of stays, and no closer waits for it.
@@ -194,16 +235,12 @@ int close_left(struct files_struct *files, unsigned int fd,
 static void uses_resume(bool in_child)
 {
 	struct rcu_thread *thread = NULL;
-	struct berth_use *use;
 
 	if (!in_child)
 		return;
 	while ((thread = rcu_thread_next(thread)) != NULL) {
 		spin_renew(&thread->uses_lock);
-		if (thread != rcu_self)
-			thread->uses = NULL;
-		for (use = thread->uses; use; use = use->next)
-			use->marked = false;
+		uses_keep_own(thread);
 	}
 }
 
@@ -221,23 +258,26 @@ __attribute__((constructor)) static void uses_setup(void)
 int berth_files_create_with(struct berth_files **handle,
 			    const struct berth_files_options *options)
 {
+	struct berth_files *made;
 	struct files_struct *files;
 	int ret;
 
 	if (options->struct_size != sizeof(*options) ||
 	    (options->flags & ~BERTH_FILES_CLOSE_WAITS))
 		return -EINVAL;
-	ret = berth_files_create(handle);
+	ret = berth_files_create(&made);
 	if (ret)
 		return ret;
-	files = table_of(*handle);
+	files = table_of(made);
 	files->close_waits = options->flags & BERTH_FILES_CLOSE_WAITS;
 	if (options->maximum)
 		ret = files_set_maximum(files, options->maximum);
 	if (!ret && options->limit)
 		ret = files_set_limit(files, options->limit);
 	if (ret)
-		berth_files_put_table(*handle);
+		berth_files_put_table(made);
+	else
+		*handle = made;
 	return ret;
 }
 
@@ -251,6 +291,8 @@ int berth_files_enter(struct berth_files *handle, int fd, struct berth_use *use)
 		use->file = fget(files, (unsigned int)fd);
 		return use->file ? 0 : -EBADF;
 	}
+	/* ACQ(berth_files_enter:A) pairs with REL(fd_left:A) */
+	use->since = load_acquire(&endings);
 	use->file = fdget_rcu(files, (unsigned int)fd);
 	if (!use->file)
 		return -EBADF;
