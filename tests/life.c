@@ -79,7 +79,7 @@ static int64_t limit_rights(struct twin *twin)
 
 static int64_t renumber(struct twin *twin)
 {
-	return berth_files_renumber(files_of(twin), 300, 300000);
+	return berth_files_renumber(files_of(twin), 300, 20001);
 }
 
 /* Which one it is may differ, for without memory it is the lowest. */
@@ -564,6 +564,7 @@ const struct step life[] = {
 	STEP_OF(raise_the_limit),
 	STEP_OF(reserve_and_not),
 	FD_STEP(OP_FCNTL, 0, .cmd = F_DUPFD_CLOEXEC, .pos = 5000),
+	STEP_OF(renumber), /* into a further segment, too */
 	FD_STEP(OP_DUP2, 0, .fd2 = 20000),
 	FD_STEP(OP_DUP2, 0, .fd2 = 70000),
 	FD_STEP(OP_FCNTL, 70, .cmd = F_SETFD, .pos = FD_CLOEXEC),
@@ -571,7 +572,6 @@ const struct step life[] = {
 	STEP_OF(install_own_file),
 	STEP_OF(install_limited_file),
 	STEP_OF(limit_rights),
-	STEP_OF(renumber),
 	STEP_OF(any_number),
 	STEP_OF(table_that_waits),
 	STEP_OF(copy_table),
