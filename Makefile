@@ -82,12 +82,13 @@ check-helgrind:  ## the same with its helgrind: races and the order of locks
 coverage:  ## the same, and what no test reaches: see tests/unreached
 	@$(MAKE) --no-print-directory build $(coverage)
 	@find build-coverage -name '*.gcda' -delete
-	@tools/run-tests build-coverage --no-suite lint -t 4
+	@tools/run-tests build-coverage --no-suite lint --no-suite suite -t 4
 	@tools/coverage build-coverage
 
 check-fallbacks: build  ## the same on a system that lacks what berth would use
 	@tools/run-tests --without membarrier --without all $(B) \
-	--no-suite lint --no-suite lineage --no-suite conflicts $(T)
+	--no-suite lint --no-suite lineage --no-suite suite \
+	--no-suite conflicts $(T)
 
 check-kref-hashed:  ## the same with counts that need no compare-and-swap
 	@$(MAKE) --no-print-directory check B=build-hashed \
