@@ -8,7 +8,7 @@
 #include "base/lock.h"
 
 #define LINE_BATCH  32u
-#define LINE_MAX    (2 * LINE_BATCH)
+#define LINE_MAX    64u /* two batches */
 #define LINE_CLOSED UINT32_MAX
 #define LINES_MOST  256u
 
