@@ -83,15 +83,6 @@ void fd_drop(const struct fd_hold *hold)
 
 /* ---- Bits, under the hold ---- */
 
-bool fd_is_open(struct files_struct *files, unsigned int fd)
-{
-	struct fd_range range;
-
-	return fd_range(files, fd_segment_of(fd), &range) &&
-	       (load_relaxed(fd_open_word(files, &range, fd - range.base)) &
-		bit_mask(fd));
-}
-
 /* The word of close-on-exec bits of a number whose segment is there. */
 uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd)
 {

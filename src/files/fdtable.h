@@ -404,7 +404,6 @@ struct fd_chunk *fd_chunk(struct files_struct *files, unsigned int fd);
 /* All under the hold of the number, whose segment is there. */
 void fd_mark_open(struct files_struct *files, unsigned int fd, bool cloexec);
 void fd_mark_free(struct files_struct *files, unsigned int fd);
-bool fd_is_open(struct files_struct *files, unsigned int fd);
 /* The word with the close-on-exec bit of a number. */
 uint64_t *fd_cloexec_word(struct files_struct *files, unsigned int fd);
 bool fd_segment_missing(struct files_struct *files, unsigned int fd);

@@ -102,15 +102,6 @@ static void cpu_stop(struct cpu *cpu)
 
 /* ---- Results ---- */
 
-void result_print(struct call *call, const char *format, ...)
-{
-	va_list words;
-
-	va_start(words, format);
-	vsnprintf(call->result, RESULT_MAX, format, words);
-	va_end(words);
-}
-
 void result_any(struct call *call, int fd)
 {
 	call->any = fd;
@@ -122,18 +113,14 @@ void result_any(struct call *call, int fd)
 
 /* ---- Operations ---- */
 
-struct operation *add(struct operations *operations,
-		      void (*run)(struct call *call), enum family family,
-		      const char *format, ...)
+struct operation *add_unnamed(struct operations *operations,
+			      void (*run)(struct call *call),
+			      enum family family)
 {
 	struct operation *operation = &operations->list[operations->count++];
-	va_list words;
 
 	check(operations->count <= OPERATIONS_MAX);
 	*operation = (struct operation){ .run = run, .family = family };
-	va_start(words, format);
-	vsnprintf(operation->name, sizeof(operation->name), format, words);
-	va_end(words);
 	return operation;
 }
 

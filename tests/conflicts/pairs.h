@@ -66,8 +66,8 @@ struct domain {
 	void (*warm)(void);
 };
 
-void result_print(struct call *call, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define result_print(call, ...) \
+	snprintf((call)->result, RESULT_MAX, __VA_ARGS__)
 /* A number that was given where any one would do, or an error. */
 void result_any(struct call *call, int fd);
 
@@ -108,9 +108,17 @@ struct operations {
 	size_t count;
 };
 
-struct operation *add(struct operations *operations,
-		      void (*run)(struct call *call), enum family family,
-		      const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+struct operation *add_unnamed(struct operations *operations,
+			      void (*run)(struct call *call),
+			      enum family family);
+
+/* With a name, as by printf(). */
+#define add(operations, run, family, ...)                              \
+	__extension__({                                                \
+		struct operation *new_;                                \
+		new_ = add_unnamed(operations, run, family);           \
+		snprintf(new_->name, sizeof(new_->name), __VA_ARGS__); \
+		new_;                                                  \
+	})
 
 #endif
