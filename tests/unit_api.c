@@ -141,6 +141,23 @@ static void raw_forms_of_bad_numbers(void **state)
 
 /* ---- Broken contracts ---- */
 
+static void open_takes_number_and_reference(void **state)
+{
+	struct fate *fate = new_fate();
+	struct probe *probe = probe_create(fate, 0);
+
+	(void)state;
+	assert_int_equal(berth_files_open(table, &probe->file, O_APPEND),
+			 -EINVAL);
+	assert_int_equal(berth_files_set_limit(table, 0), 0);
+	assert_int_equal(berth_files_open(table, &probe->file, 0), -EMFILE);
+	assert_int_equal(berth_files_set_limit(table, 8), 0);
+	assert_int_equal(berth_files_open(table, &probe->file, O_CLOEXEC), 0);
+	assert_int_equal(berth_files_getfd(table, 0), FD_CLOEXEC);
+	assert_int_equal(berth_files_close(table, 0), 0);
+	assert_int_equal(atomic_load(&fate->releases), 1);
+}
+
 static void no_file_at_all_is_reported(void **state)
 {
 	static const struct berth_rights few = { 1, 1 };
@@ -231,6 +248,7 @@ int main(int argc, char **argv)
 		table_test(places_are_for_those_who_ask),
 		table_test(raw_forms_of_bad_numbers),
 		table_test(a_file_without_operations_is_reported),
+		table_test(open_takes_number_and_reference),
 		table_test(no_file_at_all_is_reported),
 		cmocka_unit_test(what_is_opened_at_the_end_ends_as_well),
 	};
