@@ -83,7 +83,10 @@ coverage:  ## the same, and what no test reaches: see tests/unreached
 	@$(MAKE) --no-print-directory build $(coverage)
 	@find build-coverage -name '*.gcda' -delete
 	@tools/run-tests build-coverage --no-suite lint --no-suite suite -t 4
-	@tools/coverage build-coverage
+	@tools/coverage build-coverage || { echo 'The races again:'; \
+	tools/run-tests build-coverage --suite torture -t 8 && \
+	BERTH_TORTURE_SECONDS=3 tools/run-tests build-coverage \
+	--suite torture -t 8 && tools/coverage build-coverage; }
 
 check-fallbacks: build  ## the same on a system that lacks what berth would use
 	@tools/run-tests --without membarrier --without all $(B) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A directory is read while entries come and go beside: those that stay are
- * seen once in each reading, those that come and go at most once.
+ * seen once in each reading, those that come and go at most once; and one that
+ * comes when all were read is not taken for one that does not fit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -130,11 +131,48 @@ static void those_that_stay_are_seen_once(void **state)
 	     read_again_and_again);
 }
 
+/* At the end there is nothing, or the one that has just come: no error. */
+static void read_at_the_end(struct worker *me)
+{
+	struct berth_task *mine = fork_task();
+	uint64_t buf[64];
+	int fd = berth_open(mine, "/d", O_RDONLY, 0);
+	ssize_t got;
+
+	while (keep_going()) {
+		got = berth_getdents_from(mine, fd, 2, buf, sizeof(buf));
+		check(got >= 0);
+		me->work++;
+	}
+	berth_task_destroy(mine);
+}
+
+static void make_and_remove(struct worker *me)
+{
+	struct berth_task *mine = fork_task();
+
+	while (keep_going()) {
+		check_equal(berth_mkdir(mine, "/d/passing", 0755), 0);
+		check_equal(berth_rmdir(mine, "/d/passing"), 0);
+		me->work++;
+	}
+	berth_task_destroy(mine);
+}
+
+static void the_end_is_no_error(void **state)
+{
+	(void)state;
+	check_equal(berth_mkdir(task, "/d", 0755), 0);
+	race(NULL, make_and_remove, read_at_the_end, read_at_the_end);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest cases[] = {
 		cmocka_unit_test_setup_teardown(those_that_stay_are_seen_once,
 						create, destroy),
+		cmocka_unit_test_setup_teardown(the_end_is_no_error, create,
+						destroy),
 	};
 
 	return run_cases(argc, argv, cases);

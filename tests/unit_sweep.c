@@ -389,32 +389,41 @@ static void revoke_closes_without_a_null_file(void **state)
 /* The number changes hands between the question and the answer. */
 static bool is_its_fate_and_moves(int fd, struct berth_file *file, void *fate)
 {
-	static bool moved;
-
 	if (probe_of(file)->fate != fate)
 		return false;
-	if (!moved && fd == 0) {
-		moved = true;
-		assert_int_equal(berth_files_dup2(table, 1, 0), 0);
-	}
+	assert_int_equal(fd, 0);
+	assert_int_equal(berth_files_dup2(table, 1, 0), 0);
 	return true;
 }
 
-static void revoke_looks_again(void **state)
+static void look_again(struct berth_file *null_file)
 {
 	struct fate *refused = new_fate();
 	uint64_t kept;
 
-	(void)state;
 	assert_int_equal(probe_open(table, refused), 0);
 	assert_int_equal(probe_open(table, NULL), 1);
 	kept = probe_id_at(table, 1);
-	assert_int_equal(
-		berth_files_revoke(table, is_its_fate_and_moves, refused, NULL),
-		0);
+	assert_int_equal(berth_files_revoke(table, is_its_fate_and_moves,
+					    refused, null_file),
+			 0);
 	assert_int_equal(probe_id_at(table, 0), kept);
 	assert_int_equal(refused->flushes, 1);
 	assert_int_equal(refused->releases, 1);
+	berth_files_closefrom(table, 0);
+}
+
+static void revoke_looks_again(void **state)
+{
+	struct fate *null_fate = new_fate();
+	struct probe *null = probe_create(null_fate, 0);
+
+	(void)state;
+	look_again(NULL);
+	look_again(&null->file);
+	assert_int_equal(null_fate->releases, 0);
+	berth_file_put(&null->file);
+	assert_int_equal(null_fate->releases, 1);
 }
 
 /* A copy to a number that was looked at already. */

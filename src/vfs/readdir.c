@@ -19,6 +19,7 @@ struct dir_reader {
 	char *buf;
 	size_t size;
 	size_t filled;
+	bool full; /* an entry did not fit */
 };
 
 static unsigned char type_of_mode(mode_t mode)
@@ -26,7 +27,7 @@ static unsigned char type_of_mode(mode_t mode)
 	return (unsigned char)((mode & S_IFMT) >> 12); /* DT_* */
 }
 
-/* False when the entry does not fit. */
+/* False when the entry does not fit; then nothing comes after it. */
 static bool emit(struct dir_reader *reader, const char *name, size_t len,
 		 const struct inode *inode, uint64_t offset)
 {
@@ -34,8 +35,10 @@ static bool emit(struct dir_reader *reader, const char *name, size_t len,
 	struct berth_dirent *entry;
 
 	reclen = (reclen + 7) & ~(size_t)7;
-	if (reader->size - reader->filled < reclen)
+	if (reader->size - reader->filled < reclen) {
+		reader->full = true;
 		return false;
+	}
 	entry = (struct berth_dirent *)(void *)(reader->buf + reader->filled);
 	entry->ino = inode->ino;
 	entry->cookie = (int64_t)offset + 1;
@@ -87,9 +90,7 @@ static uint64_t dir_read(struct inode *dir, struct dir_reader *reader,
 static ssize_t dir_fill(struct inode *dir, uint64_t pos, void *buf, size_t size,
 			uint64_t *end)
 {
-	struct dir_reader reader = { .buf = buf, .size = size }, probe;
-	char one[offsetof(struct berth_dirent, name) + NAME_MAX_BYTES + 9]
-		__attribute__((aligned(8)));
+	struct dir_reader reader = { .buf = buf, .size = size };
 
 	if (!inode_is_dir(dir))
 		return -ENOTDIR;
@@ -99,9 +100,8 @@ static ssize_t dir_fill(struct inode *dir, uint64_t pos, void *buf, size_t size,
 	*end = dir_read(dir, &reader, pos);
 	if (reader.filled)
 		return (ssize_t)reader.filled;
-	probe = (struct dir_reader){ .buf = one, .size = sizeof(one) };
-	dir_read(dir, &probe, *end);
-	return probe.filled ? -EINVAL : 0;
+	/* Of the same pass: an entry may have come since. */
+	return reader.full ? -EINVAL : 0;
 }
 
 ssize_t berth_getdents(struct berth_task *task, int fd, void *buf, size_t size)
